@@ -1,13 +1,15 @@
 # observe/: what watches a run and never changes it: statistics in time, one packet told in words.
 libfanout_core_la_SOURCES += \
+	observe/recording.c \
+	observe/recording.h \
 	observe/series/causes.c \
 	observe/series/ctas.c \
 	observe/series/map.c \
 	observe/series/packets.c \
+	observe/series/points.c \
+	observe/series/points.h \
 	observe/series/roles.c \
 	observe/series/roles.h \
-	observe/series/series.c \
-	observe/series/series.h \
 	observe/series/stats_file.c \
 	observe/series/stats_file.h \
 	observe/series/sum.c \
@@ -33,6 +35,7 @@ libfanout_core_la_SOURCES += \
 	observe/walk/recorder.h \
 	observe/walk/recorder_parts.h \
 	observe/walk/recorder_switch.c \
+	observe/walk/steps.c \
 	observe/walk/text.c \
 	observe/walk/wait.c \
 	observe/walk/walk.c \

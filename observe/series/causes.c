@@ -1,7 +1,5 @@
 /* Which launch or copy a request is of. A packet does not tell: its transaction knows the warp, the register or the
  * copy that waits for it, and of a register only the SM, just when it asks, knows the warp. */
-#include <string.h>
-
 #include "model/gpu/copy_engine.h"
 #include "observe/series/tracks_parts.h"
 #include "model/sm/sm.h"
@@ -27,11 +25,8 @@ void causes_free(Causes *causes)
     g_free(causes);
 }
 
-/* path: "gpu0.sm3" */
-void causes_note(Causes *causes, const char *path, const Packet *packet)
+void causes_note(Causes *causes, const Warp *warp)
 {
-    const guint64 number = g_ascii_strtoull(strrchr(path, '.') + strlen(".sm"), NULL, 10);
-    const Warp *warp = causes->fabric->gpu[packet->src].sm[number].last;
     g_hash_table_insert(causes->of_owner, (gpointer)warp, (gpointer)warp->cta->cause);
     if (warp->current.dst)
         g_hash_table_insert(causes->of_owner, warp->current.dst, (gpointer)warp->cta->cause);

@@ -53,7 +53,10 @@ static void ctas_on_cta(void *user, const Cta *cta, gboolean begins, SimTime at_
         g_hash_table_remove(ctas->open, cta);
     } else if (ctas->seen++ < CTAS_MOST) {
         const guint32 sm = (guint32)(cta->sm - cta->gpu->sm);
-        const CtaSlice slice = {.gpu = cta->gpu->path, .sm = sm, .lane = ctas_lane(ctas, cta, sm), .start_ps = at_ps,
+        const CtaSlice slice = {.gpu = cta->gpu->path,
+                                .sm = sm,
+                                .lane = ctas_lane(ctas, cta, sm),
+                                .start_ps = at_ps,
                                 .name = g_strdup_printf("%s CTA %u", cta->name ? cta->name : "a", cta->index)};
         g_array_append_val(ctas->slice, slice);
         g_hash_table_insert(ctas->open, (gpointer)cta, GUINT_TO_POINTER(ctas->slice->len));

@@ -77,9 +77,10 @@ static void map_bundle(Map *map, const char *below, const char *above, const Lin
 {
     const double apart = 2.5;
     g_autofree char *up_text = map_pct(up), *down_text = map_pct(down);
-    g_string_append_printf(map->out, "<g class=\"part link\" role=\"img\" tabindex=\"-1\"><title>%s and %s, %u link%s: "
-                           "to %s %s; to %s %s</title>", below, above, up->n, up->n == 1 ? "" : "s", above, up_text,
-                           below, down_text);
+    g_string_append_printf(map->out,
+                           "<g class=\"part link\" role=\"img\" tabindex=\"-1\"><title>%s and %s, %u link%s: "
+                           "to %s %s; to %s %s</title>",
+                           below, above, up->n, up->n == 1 ? "" : "s", above, up_text, below, down_text);
     map_line(map->out, up, x1 - apart, y1, x2 - apart, y2);
     map_line(map->out, down, x1 + apart, y1, x2 + apart, y2);
     g_string_append(map->out, "</g>\n");
@@ -130,8 +131,8 @@ static void map_gpu(Map *map, guint32 g)
     }
     g_autofree char *up_text = map_pct(&up), *down_text = map_pct(&down), *label = g_strdup_printf("%u", g);
     g_autofree char *text = g_strdup_printf("to the switches %s, from them %s; sent %" G_GUINT64_FORMAT
-                                            " requests, served %" G_GUINT64_FORMAT, up_text, down_text,
-                                            gpu->requests, gpu->served);
+                                            " requests, served %" G_GUINT64_FORMAT,
+                                            up_text, down_text, gpu->requests, gpu->served);
     map_box(map, "gpu", gpu->path, label, text, g, (guint)fabric->spec.system.gpus, map->gpu_y);
 }
 
@@ -151,28 +152,29 @@ static void map_switch(Map *map, guint32 s)
     }
     const guint32 i = spine ? s - topology->leaves : s;
     g_autofree char *in_text = map_pct(&in), *out_text = map_pct(&out), *label = g_strdup_printf("%u", i);
-    g_autofree char *text = g_strdup_printf("in %s, out %s; %" G_GUINT64_FORMAT " multicast requests became %"
-                                            G_GUINT64_FORMAT " replicas, and %" G_GUINT64_FORMAT
-                                            " times one waited for a tag", in_text, out_text, sw->multicast_requests,
-                                            sw->replicated, tags);
+    g_autofree char *text = g_strdup_printf("in %s, out %s; %" G_GUINT64_FORMAT
+                                            " multicast requests became %" G_GUINT64_FORMAT
+                                            " replicas, and %" G_GUINT64_FORMAT " times one waited for a tag",
+                                            in_text, out_text, sw->multicast_requests, sw->replicated, tags);
     map_box(map, "switch", sw->path, label, text, i, spine ? topology->spines : topology->leaves,
             spine ? map->spine_y : map->leaf_y);
 }
 
+/* In two lines, whose words may be large. */
 static void map_legend(Map *map, double y)
 {
     static const char *const names[] = {"idle",       "below 20 %", "20 to 40 %",
                                         "40 to 60 %", "60 to 80 %", "80 % and more"};
     for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
-        const double x = 20 + 160 * i;
+        const double x = 20 + 330 * (i % 3), at = y + 34 * (i / 3);
         g_string_append_printf(map->out, "<line class=\"u%u\"", i);
         map_number(map->out, "x1", x);
-        map_number(map->out, "y1", y);
+        map_number(map->out, "y1", at);
         map_number(map->out, "x2", x + 34);
-        map_number(map->out, "y2", y);
+        map_number(map->out, "y2", at);
         g_string_append(map->out, "/><text");
         map_number(map->out, "x", x + 42);
-        map_number(map->out, "y", y + 4);
+        map_number(map->out, "y", at + 6);
         g_string_append_printf(map->out, ">%s</text>\n", names[i]);
     }
 }
@@ -187,10 +189,12 @@ char *series_map(const Fabric *fabric, SimTime passed_ps)
     Map map = {fabric, passed_ps, g_string_new(NULL), 0, 0, MAP_TOP};
     map.leaf_y = topology->spines ? map.spine_y + MAP_ROW : MAP_TOP;
     map.gpu_y = map.leaf_y + MAP_ROW;
-    const double high = map.gpu_y + MAP_BOX / 2 + 50;
-    g_string_append_printf(map.out, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"group\"%s tabindex=\"0\" aria-label="
-                           "\"the system: %u GPUs and %u switches. Arrow keys go from part to part.\">\n", MAP_WIDTH,
-                           high, pairs >= MAP_MANY ? " class=\"many\"" : "", gpus, topology_switches(topology));
+    const double high = map.gpu_y + MAP_BOX / 2 + 88;
+    g_string_append_printf(map.out,
+                           "<svg viewBox=\"0 0 %.0f %.0f\" role=\"group\"%s tabindex=\"0\" aria-label="
+                           "\"the system: %u GPUs and %u switches. Arrow keys go from part to part.\">\n",
+                           MAP_WIDTH, high, pairs >= MAP_MANY ? " class=\"many\"" : "", gpus,
+                           topology_switches(topology));
     for (guint32 g = 0; g < gpus; g++)
         for (guint32 s = 0; s < leaves; s++)
             map_gpu_links(&map, g, s);
@@ -201,7 +205,7 @@ char *series_map(const Fabric *fabric, SimTime passed_ps)
         map_gpu(&map, g);
     for (guint32 s = 0; s < topology_switches(topology); s++)
         map_switch(&map, s);
-    map_legend(&map, high - 14);
+    map_legend(&map, high - 50);
     g_string_append(map.out, "</svg>\n");
     return g_string_free(map.out, FALSE);
 }

@@ -3,9 +3,10 @@
 
 #include "observe/series/tracks_parts.h"
 #include "observe/series/where_parts.h"
+#include "model/sm/sm.h"
 
 #define PACKETS_REQUESTS 2000u /* that are followed, */
-#define PACKETS_SHARE 8u /* of one launch or copy, where they share, at most that part of those that are left, */
+#define PACKETS_SHARE 8u       /* of one launch or copy, where they share, at most that part of those that are left, */
 #define PACKETS_LANES 48u      /* so many of a GPU at a time, */
 #define PACKETS_SLICES 60000u  /* and no more than that in all */
 #define PACKETS_ARROWS 80000u
@@ -13,10 +14,10 @@
 typedef enum { SLICE_REQUEST, SLICE_PACKET, SLICE_ANSWER } SliceType;
 
 typedef struct {
-    const char *path; /* of the link, or of the GPU */
+    const char *path;  /* of the link, or of the GPU */
     const void *cause; /* of a request; NULL: not known */
     SimTime start_ps, end_ps;
-    guint32 lane;     /* of a GPU's requests */
+    guint32 lane; /* of a GPU's requests */
     guint16 dst, flits;
     guint8 type, kind; /* SliceType, PacketKind */
 } PacketSlice;
@@ -30,14 +31,14 @@ struct Packets {
     Where *where;
     Causes *causes;
     GArray *slice, *arrow;
-    GHashTable *left;  /* guint by launch or copy, or by NULL for all: how many requests may still be followed */
-    gboolean shares;   /* launches and copies share what may be followed */
-    GHashTable *last;  /* by a link's path: number of its last slice, and 1 */
-    GArray **busy_ps;  /* by GPU: until when each lane is taken; SIMTIME_NEVER: its request is under way */
+    GHashTable *left; /* guint by launch or copy, or by NULL for all: how many requests may still be followed */
+    gboolean shares;  /* launches and copies share what may be followed */
+    guint32 *last;    /* by a link's number: that of its last slice, and 1 */
+    GArray **busy_ps; /* by GPU: until when each lane is taken; SIMTIME_NEVER: its request is under way */
     guint64 n_gpus;
-    guint64 requests;  /* that there were */
+    guint64 requests; /* that there were */
     guint64 followed;
-    gboolean cut;      /* slices or arrows were left out */
+    gboolean cut; /* slices or arrows were left out */
 };
 
 /* ---- slices */
@@ -111,9 +112,15 @@ static void packets_note_request(Packets *packets, const Packet *packet)
         return;
     --*left;
     packets->followed++;
-    const PacketSlice slice = {.path = packets->fabric->gpu[packet->src].path, .start_ps = request->start_ps,
-                               .end_ps = request->start_ps, .lane = request->lane, .dst = packet->dst,
-                               .flits = packet->flits, .type = SLICE_REQUEST, .kind = packet->kind, .cause = cause};
+    const PacketSlice slice = {.path = packets->fabric->gpu[packet->src].path,
+                               .start_ps = request->start_ps,
+                               .end_ps = request->start_ps,
+                               .lane = request->lane,
+                               .dst = packet->dst,
+                               .flits = packet->flits,
+                               .type = SLICE_REQUEST,
+                               .kind = packet->kind,
+                               .cause = cause};
     request->chain.mark = request->slice = packets_add(packets, &slice);
 }
 
@@ -142,23 +149,27 @@ static void packets_go_on(Packets *packets, Chain *chain, const Packet *packet, 
 
 static guint32 packets_add_wire(Packets *packets, const Link *link, const Packet *packet, SimTime at_ps)
 {
+    guint32 *last = &packets->last[fabric_link_number(packets->fabric, link)];
     const SimTime end_ps = at_ps + simfine_to_ps(packet->flits * link->flit_time);
-    const PacketSlice slice = {.path = link->path, .start_ps = at_ps, .end_ps = end_ps, .dst = packet->dst,
-                               .flits = packet->flits, .type = SLICE_PACKET, .kind = packet->kind};
-    const guint32 last = GPOINTER_TO_UINT(g_hash_table_lookup(packets->last, link->path));
-    if (last) { /* begins are rounded to a picosecond, each for itself */
-        PacketSlice *before = &g_array_index(packets->slice, PacketSlice, last - 1);
+    const PacketSlice slice = {.path = link->path,
+                               .start_ps = at_ps,
+                               .end_ps = end_ps,
+                               .dst = packet->dst,
+                               .flits = packet->flits,
+                               .type = SLICE_PACKET,
+                               .kind = packet->kind};
+    if (*last) { /* begins are rounded to a picosecond, each for itself */
+        PacketSlice *before = &g_array_index(packets->slice, PacketSlice, *last - 1);
         before->end_ps = MIN(before->end_ps, at_ps);
     }
     const guint32 added = packets_add(packets, &slice);
-    if (added)
-        g_hash_table_insert(packets->last, link->path, GUINT_TO_POINTER(added));
+    *last = added ? added : *last;
     return added;
 }
 
-static void packets_note_wire(Packets *packets, const char *path, const Packet *packet, SimTime at_ps)
+static void packets_note_wire(Packets *packets, const Link *link, const Packet *packet, SimTime at_ps)
 {
-    const Wire *wire = g_hash_table_lookup(packets->where->wires, path);
+    const Wire *wire = &packets->where->wire[fabric_link_number(packets->fabric, link)];
     if (packet_is_counted(*packet) || packet_is_multicast(*packet)) {
         Chain *chain = where_find_on(packets->where, wire, packet);
         if (chain_is_marked(chain))
@@ -182,8 +193,11 @@ static void packets_close(Packets *packets, guint32 gpu, const Request *request,
     PacketSlice *slice = &g_array_index(packets->slice, PacketSlice, request->slice - 1);
     slice->end_ps = MAX(at_ps, slice->start_ps);
     const PacketSlice *wire = &g_array_index(packets->slice, PacketSlice, request->chain.mark - 1);
-    const PacketSlice answer = {.path = path, .start_ps = MAX(MIN(wire->end_ps, at_ps), slice->start_ps),
-                                .end_ps = at_ps, .lane = request->lane, .type = SLICE_ANSWER};
+    const PacketSlice answer = {.path = path,
+                                .start_ps = MAX(MIN(wire->end_ps, at_ps), slice->start_ps),
+                                .end_ps = at_ps,
+                                .lane = request->lane,
+                                .type = SLICE_ANSWER};
     if (wire->type == SLICE_PACKET && answer.start_ps < at_ps)
         packets_join(packets, request->chain.mark, packets_add(packets, &answer));
 }
@@ -195,44 +209,41 @@ static void packets_note_answer(Packets *packets, const Packet *packet, SimTime 
         packets_close(packets, packet->src, request, at_ps);
 }
 
-static void packets_on_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
-                             SimTime at_ps)
+void packets_note_before(Packets *packets, const ProbeEvent *event)
 {
-    Packets *packets = user;
-    (void)file;
-    if (stage == PROBE_COALESCE && packets->followed < PACKETS_REQUESTS)
-        causes_note(packets->causes, path, packet);
-    if (stage == PROBE_ANSWER)
-        packets_note_answer(packets, packet, at_ps); /* before it is forgotten */
-    where_note(packets->where, stage, path, packet, at_ps);
-    if (stage == PROBE_REQUEST)
-        packets_note_request(packets, packet);
-    else if (stage == PROBE_WIRE)
-        packets_note_wire(packets, path, packet, at_ps);
+    if (event->stage == PROBE_COALESCE && packets->followed < PACKETS_REQUESTS)
+        causes_note(packets->causes, event->sm->last);
+    else if (event->stage == PROBE_ANSWER)
+        packets_note_answer(packets, event->packet, event->at_ps);
+}
+
+void packets_note(Packets *packets, const ProbeEvent *event)
+{
+    if (event->stage == PROBE_REQUEST)
+        packets_note_request(packets, event->packet);
+    else if (event->stage == PROBE_WIRE)
+        packets_note_wire(packets, event->link, event->packet, event->at_ps);
 }
 
 /* ---- life */
 
-Packets *packets_new(Fabric *fabric, gboolean shares)
+Packets *packets_new(Fabric *fabric, Where *where, gboolean shares)
 {
     Packets *packets = g_new0(Packets, 1);
     packets->fabric = fabric;
     packets->shares = shares;
     packets->left = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
-    packets->where = where_new_blind(fabric);
+    packets->where = where;
     packets->causes = causes_new(fabric);
     packets->slice = g_array_new(FALSE, FALSE, sizeof(PacketSlice));
     packets->arrow = g_array_new(FALSE, FALSE, sizeof(Arrow));
-    packets->last = g_hash_table_new(g_direct_hash, g_direct_equal);
+    packets->last = g_new0(guint32, fabric_n_links(fabric));
     packets->n_gpus = fabric->spec.system.gpus;
     packets->busy_ps = g_new0(GArray *, packets->n_gpus);
     for (guint64 g = 0; g < packets->n_gpus; g++)
         packets->busy_ps[g] = g_array_new(FALSE, TRUE, sizeof(SimTime));
-    fabric_observe_too(fabric, packets_on_probe, packets);
     return packets;
 }
-
-void packets_end(Packets *packets) { fabric_observe_too(packets->fabric, NULL, NULL); }
 
 void packets_free(Packets *packets)
 {
@@ -241,11 +252,10 @@ void packets_free(Packets *packets)
     for (guint64 g = 0; g < packets->n_gpus; g++)
         g_array_free(packets->busy_ps[g], TRUE);
     g_free(packets->busy_ps);
-    where_free(packets->where);
     causes_free(packets->causes);
     g_array_free(packets->slice, TRUE);
     g_array_free(packets->arrow, TRUE);
-    g_hash_table_destroy(packets->last);
+    g_free(packets->last);
     g_hash_table_destroy(packets->left);
     g_free(packets);
 }
@@ -282,8 +292,7 @@ static void packets_write_origin(const PacketSlice *slice, Timeline *timeline, g
 {
     guint32 from;
     SimTime from_ps;
-    if (origin && slice->cause &&
-        origin->find(origin->user, slice->cause, begin_ps + slice->start_ps, &from, &from_ps))
+    if (origin && slice->cause && origin->find(origin->user, slice->cause, begin_ps + slice->start_ps, &from, &from_ps))
         timeline_add_arrow(timeline, from, from_ps, track, begin_ps + slice->start_ps);
 }
 

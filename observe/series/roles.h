@@ -2,7 +2,7 @@
 #ifndef OBSERVE_SERIES_ROLES_H
 #define OBSERVE_SERIES_ROLES_H
 
-#include "observe/series/series.h"
+#include "observe/series/points.h"
 
 /* 0: none. path: of the unit, as "gpu0.link3.up". */
 guint8 series_role(const char *path, const StatRow *row);

@@ -68,7 +68,8 @@ void stats_file_add(StatsFile *file, const StatsLine *line)
 {
     /* series.c sees to it that names of runs have no quotes and commas in them; all others are the registry's */
     if (file->lines)
-        fprintf(file->file, "{\"run\":\"%s\",\"from_ns\":" NS_FORMAT ",\"to_ns\":" NS_FORMAT ",\"where\":\"%s\","
+        fprintf(file->file,
+                "{\"run\":\"%s\",\"from_ns\":" NS_FORMAT ",\"to_ns\":" NS_FORMAT ",\"where\":\"%s\","
                 "\"statistic\":\"%s\",\"kind\":\"%s\",\"value\":%" G_GUINT64_FORMAT ",\"unit\":\"%s\"}\n",
                 line->run, NS_OF(line->from_ps), NS_OF(line->to_ps), line->where, line->statistic,
                 stats_kind(line->type), line->value, line->unit);

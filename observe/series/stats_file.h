@@ -16,12 +16,12 @@ StatsFile *stats_file_open(const char *path, GError **error);
 gboolean stats_file_close(StatsFile *file, GError **error);
 
 typedef struct {
-    const char *run;         /* "all_reduce 1M nvls" */
+    const char *run; /* "all_reduce 1M nvls" */
     SimTime from_ps, to_ps;
-    const char *where;       /* "gpu0.link3.up" */
-    const char *statistic;   /* "flits" */
-    StatType type;           /* no histogram */
-    guint64 value;           /* of a counter: what was added in the interval; else: what it is at its end */
+    const char *where;     /* "gpu0.link3.up" */
+    const char *statistic; /* "flits" */
+    StatType type;         /* no histogram */
+    guint64 value;         /* of a counter: what was added in the interval; else: what it is at its end */
     const char *unit;
 } StatsLine;
 void stats_file_add(StatsFile *file, const StatsLine *line);

@@ -4,8 +4,8 @@
 struct SeriesSum {
     guint points;
     SimTime interval_ps, end_ps; /* end_ps: of the last that was added */
-    GArray *cells;  /* SeriesPoint, one after the other from 0; from_ps and to_ps are not set */
-    GArray *counts; /* guint64, as sum_count() goes through a fabric; empty before the first */
+    GArray *cells;               /* SeriesPoint, one after the other from 0; from_ps and to_ps are not set */
+    GArray *counts;              /* guint64, as sum_count() goes through a fabric; empty before the first */
     Hist *latency[2][PACKET_MC_READ + 1];
 };
 
@@ -180,10 +180,10 @@ const Hist *series_sum_latency(const SeriesSum *sum, gboolean multicast, PacketK
 
 /* ---- all of it */
 
-void series_sum_take(SeriesSum *sum, const Series *series)
+void series_sum_take(SeriesSum *sum, const RecordedRun *run)
 {
-    const GArray *points = series_points(series);
-    Fabric *fabric = series_fabric(series);
+    const GArray *points = run->points;
+    Fabric *fabric = run->fabric;
     const SimTime begin_ps = points->len ? g_array_index(points, SeriesPoint, 0).from_ps : 0;
     Counting counting = {.sum = sum};
     for (guint i = 0; i < points->len; i++) {

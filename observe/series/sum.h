@@ -3,7 +3,7 @@
  *
  *     SeriesSum *all = series_sum_new(SERIES_POINTS);
  *     SeriesSum *one = series_sum_new(64);
- *     ... series_end(series) ...  series_sum_take(one, series);       times from that series' begin
+ *     ... recording_end() ...  series_sum_take(one, run);       times from that run's begin
  *     series_sum_add(all, one, 5000000);  series_sum_add(all, one, 9000000);
  *     series_tables_add_sum(&tables, all, &spec, "replay", passed_ps, &error);
  */
@@ -17,8 +17,8 @@ typedef struct SeriesSum SeriesSum;
 /* points: at most so many intervals, which get longer as time goes on. */
 SeriesSum *series_sum_new(guint points);
 void series_sum_free(SeriesSum *sum); /* NULL is none */
-/* Of a series that has ended, and whose fabric is still there. */
-void series_sum_take(SeriesSum *sum, const Series *series);
+/* Of a run that has ended, and whose fabric is still there. */
+void series_sum_take(SeriesSum *sum, const RecordedRun *run);
 /* What `from` has, at_ps later. */
 void series_sum_add(SeriesSum *into, const SeriesSum *from, SimTime at_ps);
 /* The points up to passed_ps, with those in which nothing happened; free with g_array_unref(). */

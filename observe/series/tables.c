@@ -175,16 +175,19 @@ static void tables_counters(SeriesTables *tables, const char *run, const Fabric 
                              run);
 }
 
-void series_tables_add(SeriesTables *tables, const Series *series)
+static void tables_points(SeriesTables *tables, const char *run, const GArray *points)
 {
-    const GArray *points = series_points(series);
-    const char *run = series_run(series);
-    if (!tables_open(tables))
-        return;
     for (guint i = 0; i < points->len; i++)
         tables_point(tables->in_time, run, &g_array_index(points, SeriesPoint, i));
-    tables_latencies(tables, run, series_fabric(series));
-    tables_counters(tables, run, series_fabric(series), series_passed_ps(series));
+}
+
+void series_tables_add(SeriesTables *tables, const RecordedRun *run)
+{
+    if (!tables_open(tables))
+        return;
+    tables_points(tables, run->name, run->points);
+    tables_latencies(tables, run->name, run->fabric);
+    tables_counters(tables, run->name, run->fabric, run->passed_ps);
 }
 
 gboolean series_tables_add_sum(SeriesTables *tables, SeriesSum *sum, const FabricSpec *spec, const char *run,
@@ -195,8 +198,7 @@ gboolean series_tables_add_sum(SeriesTables *tables, SeriesSum *sum, const Fabri
     Fabric *fabric = sim ? fabric_new(sim, spec, FALSE, error) : NULL; /* it runs nothing, and has their counters */
     if (fabric && tables_open(tables)) {
         g_autoptr(GArray) points = series_sum_points(sum, passed_ps);
-        for (guint i = 0; i < points->len; i++)
-            tables_point(tables->in_time, run, &g_array_index(points, SeriesPoint, i));
+        tables_points(tables, run, points);
         for (guint m = 0; m < 2; m++)
             for (int k = 0; k <= PACKET_MC_READ; k++)
                 if (series_sum_latency(sum, m != 0, (PacketKind)k))

@@ -29,10 +29,10 @@ typedef struct {
 struct Tracks {
     Fabric *fabric;
     SimTime begin_ps, interval_ps, last_ps;
-    GArray *track;  /* Track */
-    guint n, most;  /* points, and how many there may be */
-    SimTime *to_ps; /* by point: its end */
-    guint64 *value; /* by point, then track */
+    GArray *track;    /* Track */
+    guint n, most;    /* points, and how many there may be */
+    SimTime *to_ps;   /* by point: its end */
+    guint64 *value;   /* by point, then track */
     Packets *packets; /* NULL: they are not followed */
     Ctas *ctas;
 };
@@ -94,7 +94,7 @@ static void track_clear(gpointer data)
     g_free(track->name);
 }
 
-Tracks *tracks_new(Fabric *fabric, SimTime begin_ps, gboolean shares)
+Tracks *tracks_new(Fabric *fabric, SimTime begin_ps, Packets *packets)
 {
     Tracks *tracks = g_new0(Tracks, 1);
     tracks->fabric = fabric;
@@ -112,8 +112,7 @@ Tracks *tracks_new(Fabric *fabric, SimTime begin_ps, gboolean shares)
         for (guint32 p = 0; p < fabric->sw[s].ports; p++)
             tracks_add_port(tracks, &fabric->sw[s], p);
     tracks->most = CLAMP(TRACKS_EVENTS / MAX(tracks->track->len, 1), TRACKS_POINTS_LEAST, TRACKS_POINTS_MOST) & ~1u;
-    if (sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE)
-        tracks->packets = packets_new(fabric, shares);
+    tracks->packets = packets;
     if (!fabric->parallel)
         tracks->ctas = ctas_new(fabric);
     tracks->to_ps = g_new(SimTime, tracks->most + 1);
@@ -174,6 +173,7 @@ SimTime tracks_first_ps(const Tracks *tracks) { return tracks->last_ps + tracks-
 
 SimTime tracks_look(Tracks *tracks, SimTime at_ps)
 {
+    fabric_advance(tracks->fabric, at_ps - 1);
     if (tracks->n == tracks->most)
         tracks_halve(tracks);
     tracks_take(tracks, at_ps);
@@ -182,10 +182,9 @@ SimTime tracks_look(Tracks *tracks, SimTime at_ps)
 
 void tracks_end(Tracks *tracks, SimTime at_ps)
 {
+    fabric_advance(tracks->fabric, at_ps);
     if (at_ps > (tracks->n ? tracks->to_ps[tracks->n - 1] : tracks->last_ps))
         tracks_take(tracks, at_ps); /* there is room for one more */
-    if (tracks->packets)
-        packets_end(tracks->packets);
     if (tracks->ctas)
         ctas_end(tracks->ctas, at_ps);
     tracks->fabric = NULL;
@@ -225,12 +224,6 @@ guint32 tracks_group(Timeline *timeline, const char *run, const char *unit, gsiz
 {
     g_autofree char *name = g_strdup_printf("%s%s%.*s", run ? run : "", run ? ": " : "", (int)unit_bytes, unit);
     return timeline_find_group(timeline, name);
-}
-
-void tracks_forget(Tracks *tracks, const void *cause)
-{
-    if (tracks && tracks->packets)
-        packets_forget(tracks->packets, cause);
 }
 
 void tracks_drop_ctas(Tracks *tracks) { g_clear_pointer(&tracks->ctas, ctas_free); }

@@ -1,6 +1,6 @@
 /* What units did in time, for a timeline (sim/report/timeline.h): of each link how busy it was, packets that wait and
  * credits that its sender has; of each switch's port tags and reduction buffer in use; of each GPU requests without an
- * answer. Series (series.h) samples it; what never changed has no track. Of each CTA, when it was on its SM. In the
+ * answer. What never changed has no track. Of each CTA, when it was on its SM. In the
  * reference engine the first requests are followed through the fabric, with an arrow from each packet to those that
  * follow from it.
  *
@@ -13,15 +13,15 @@
 #include "sim/report/timeline.h"
 
 typedef struct Tracks Tracks;
+typedef struct Packets Packets; /* tracks_parts.h */
 
 #define TRACKS_EVENTS 100000u
 
-/* begin_ps: of the simulation, in the timeline's time. shares: of each launch or copy some requests are to be followed;
- * the caller says when one has ended, since another may then have its place. */
-Tracks *tracks_new(Fabric *fabric, SimTime begin_ps, gboolean shares);
-void tracks_forget(Tracks *tracks, const void *cause);
+/* begin_ps: of the simulation, in the timeline's time. packets: the requests that are followed, which are the tracks'
+ * then; NULL: none are. */
+Tracks *tracks_new(Fabric *fabric, SimTime begin_ps, Packets *packets);
 SimTime tracks_first_ps(const Tracks *tracks);
-/* Ports must have made all decisions before at_ps. Returns when it looks next. */
+/* Returns when it looks next. */
 SimTime tracks_look(Tracks *tracks, SimTime at_ps);
 void tracks_end(Tracks *tracks, SimTime at_ps); /* the last, shorter interval; the fabric is not needed any more */
 /* Where the caller has drawn the launch or copy (Cta.cause, the `user` of copy_start()) that a request of at_ps is of:

@@ -3,6 +3,7 @@
 #define OBSERVE_SERIES_TRACKS_PARTS_H
 
 #include "observe/series/tracks.h"
+#include "observe/series/where.h"
 
 /* The group of a unit: "gpu0", or "RUN: gpu0". */
 guint32 tracks_group(Timeline *timeline, const char *run, const char *unit, gsize unit_bytes);
@@ -10,19 +11,20 @@ guint32 tracks_group(Timeline *timeline, const char *run, const char *unit, gsiz
 /* packets.c: a slice for each of the first 2,000 requests (48 of a GPU at a time), from its issue to its completion,
  * one for each of its packets on a wire, and arrows from each to what follows from it. The fabric is one of the
  * reference engine, before its first run. */
-typedef struct Packets Packets;
-Packets *packets_new(Fabric *fabric, gboolean shares); /* of each launch or copy an eighth of those that are left */
-void packets_forget(Packets *packets, const void *cause); /* it has ended */
-void packets_end(Packets *packets); /* between runs */
+Packets *packets_new(Fabric *fabric, Where *where,
+                     gboolean shares); /* of each launch or copy an eighth of those that are left */
+void packets_note_before(Packets *packets, const ProbeEvent *event); /* while `where` has not noted it yet, */
+void packets_note(Packets *packets, const ProbeEvent *event);        /* and when it has */
+void packets_forget(Packets *packets, const void *cause);            /* it has ended */
 void packets_write(const Packets *packets, Timeline *timeline, const char *run, SimTime begin_ps,
                    const TracksOrigin *origin);
 void packets_free(Packets *packets);
 
 /* causes.c: which launch or copy a request is of. */
 typedef struct Causes Causes;
+struct Warp;
 Causes *causes_new(Fabric *fabric);
-/* A request is made (PROBE_COALESCE) on the SM that path names. */
-void causes_note(Causes *causes, const char *path, const Packet *packet);
+void causes_note(Causes *causes, const struct Warp *warp);         /* it makes a request (PROBE_COALESCE) */
 const void *causes_of(const Causes *causes, const Packet *packet); /* NULL: not known */
 void causes_free(Causes *causes);
 

@@ -25,10 +25,7 @@ void watch_ask(WatchPage *page)
         g_atomic_int_set(&page->asked, (gint)((guint)answered + 1));
 }
 
-gboolean watch_answered(WatchPage *page)
-{
-    return g_atomic_int_get(&page->asked) == g_atomic_int_get(&page->answered);
-}
+gboolean watch_answered(WatchPage *page) { return g_atomic_int_get(&page->asked) == g_atomic_int_get(&page->answered); }
 
 typedef struct {
     WatchView *view;
@@ -78,10 +75,8 @@ static void watch_fill(const Watch *watch, SimTime at_ps)
     view->number = watch->page->runs;
     view->now_ps = watch->begin_ps + at_ps;
     view->events = sim_events_fired(fabric->sim);
-    for (guint32 l = 0; l < fabric_n_links(fabric); l++) { /* ports that decide late decide what is due */
-        link_advance(fabric_link_at(fabric, l), at_ps ? at_ps - 1 : 0);
-        view->crossings += link_packets_total(fabric_link_at(fabric, l));
-    }
+    fabric_advance(fabric, at_ps ? at_ps - 1 : 0);
+    view->crossings = fabric_crossings(fabric);
     stat_visit(fabric->stats, watch_visit, &filling);
     watch_add_operations(view, &fabric->op_remote);
     for (guint i = 1; i < fabric->op_object->len; i++)

@@ -36,9 +36,9 @@ typedef struct {
     gboolean over;            /* it has ended */
     SimTime now_ps;
     guint64 events;
-    guint64 crossings;        /* packets that links have carried */
-    guint64 requests, bytes;  /* answered: requests to other GPUs and multicast objects, and what they moved */
-    guint64 flits;            /* on the links of GPUs, both ways */
+    guint64 crossings;       /* packets that links have carried */
+    guint64 requests, bytes; /* answered: requests to other GPUs and multicast objects, and what they moved */
+    guint64 flits;           /* on the links of GPUs, both ways */
     guint64 queued, outstanding, multicast_tags, reduction_tags, reduction_bytes;
     guint64 credit_stalls, tag_stalls, buffer_stalls, round_stalls;
     guint n_top;
@@ -56,7 +56,7 @@ typedef struct {
 void watch_ask(WatchPage *page);
 gboolean watch_answered(WatchPage *page);
 
-/* ---- for series.c: one run */
+/* ---- for recording.c: one run */
 typedef struct Watch Watch;
 /* page: zeros at first, and longer there than the run. */
 Watch *watch_new(WatchPage *page, struct Fabric *fabric, const char *run, SimTime begin_ps);

@@ -19,14 +19,10 @@ static void chain_go(Chain *chain, SimTime at_ps, WhereReason reason)
 static WhereReason chain_before_queue(const Chain *chain, const Packet *packet)
 {
     switch (chain->stage) {
-    case AT_SM:
-        return WHERE_SM;
-    case AT_MEMORY:
-        return packet->kind == PACKET_ACK ? WHERE_MERGING : WHERE_MEMORY;
-    case AT_RESULT:
-        return packet->kind == PACKET_MC_DONE ? WHERE_MERGING : WHERE_REDUCTION;
-    default:
-        return packet_is_multicast(*packet) ? WHERE_ROUNDS : WHERE_PIPELINES;
+    case AT_SM: return WHERE_SM;
+    case AT_MEMORY: return packet->kind == PACKET_ACK ? WHERE_MERGING : WHERE_MEMORY;
+    case AT_RESULT: return packet->kind == PACKET_MC_DONE ? WHERE_MERGING : WHERE_REDUCTION;
+    default: return packet_is_multicast(*packet) ? WHERE_ROUNDS : WHERE_PIPELINES;
     }
 }
 
@@ -35,6 +31,7 @@ static void chain_join(Chain *chain, const Wire *wire, const Packet *packet, Sim
     const SimTime free_ps = simfine_to_ps(wire->link->free_at);
     chain_go(chain, MAX(from_ps, chain->last_ps), chain_before_queue(chain, packet));
     chain->busy_ps = wire->busy_ps - (free_ps > chain->last_ps ? free_ps - chain->last_ps : 0);
+    chain->packets = wire->packets - (free_ps > chain->last_ps);
     chain->link = wire->link;
     chain->stage = AT_QUEUE;
 }
@@ -83,7 +80,11 @@ static void where_note_request(Where *where, const Packet *packet, SimTime at_ps
     Request *request = g_new0(Request, 1);
     request->start_ps = request->chain.last_ps = txn->start_ps;
     chain_go(&request->chain, at_ps, WHERE_SM);
-    g_hash_table_insert(where->open, GSIZE_TO_POINTER((gsize)packet->src << 32 | packet->txn), request);
+    where_forget(where, packet->src, packet->txn); /* one that was lost had the same number */
+    GPtrArray *open = where->open[packet->src];
+    if (packet->txn >= open->len)
+        g_ptr_array_set_size(open, (gint)packet->txn + 1);
+    open->pdata[packet->txn] = request;
 }
 
 static void where_note_port(Where *where, ProbeStage stage, Chain *chain, const Wire *wire, const Packet *packet,
@@ -96,19 +97,24 @@ static void where_note_port(Where *where, ProbeStage stage, Chain *chain, const 
 }
 
 /* A packet joins a port's queue, or leaves it. */
-static void where_note_link(Where *where, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps)
+static void where_note_link(Where *where, const ProbeEvent *event)
 {
-    Wire *wire = g_hash_table_lookup(where->wires, path);
+    const ProbeStage stage = event->stage;
+    const Packet *packet = event->packet;
+    const SimTime at_ps = event->at_ps;
+    Wire *wire = &where->wire[fabric_link_number(where->fabric, event->link)];
     if (packet_is_counted(*packet) || packet_is_multicast(*packet)) {
         Chain *chain = where_find_on(where, wire, packet);
         if (chain)
             where_note_port(where, stage, chain, wire, packet, at_ps);
     } else {
         FOR_REQUESTS(where, packet, request)
-            where_note_port(where, stage, &request->chain, wire, packet, at_ps);
+        where_note_port(where, stage, &request->chain, wire, packet, at_ps);
     }
-    if (stage == PROBE_WIRE)
+    if (stage == PROBE_WIRE) {
         wire->busy_ps += wire_ps(wire->link, packet);
+        wire->packets++;
+    }
 }
 
 /* An answer is counted; the last one's way is that of all. */
@@ -137,9 +143,12 @@ static void where_note_passing(ProbeStage stage, Chain *chain, const Switch *sw,
         where_replicate(chain, sw, packet);
 }
 
-static void where_note_switch(Where *where, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps)
+static void where_note_switch(Where *where, const ProbeEvent *event)
 {
-    const Switch *sw = g_hash_table_lookup(where->switches, path);
+    const ProbeStage stage = event->stage;
+    const Packet *packet = event->packet;
+    const SimTime at_ps = event->at_ps;
+    const Switch *sw = event->sw;
     if (packet_is_counted(*packet)) {
         where_note_gathered(where, stage, sw, packet, at_ps);
     } else if (packet_is_multicast(*packet)) {
@@ -149,7 +158,7 @@ static void where_note_switch(Where *where, ProbeStage stage, const char *path, 
             where_note_passing(stage, chain, sw, packet, at_ps);
     } else {
         FOR_REQUESTS(where, packet, request)
-            where_note_passing(stage, &request->chain, sw, packet, at_ps);
+        where_note_passing(stage, &request->chain, sw, packet, at_ps);
     }
 }
 
@@ -184,7 +193,7 @@ static void where_close(Where *where, guint32 gpu, guint32 txn, SimTime at_ps)
     for (int r = 0; r < WHERE_REASONS; r++)
         sum->part_ps[r] += request->chain.part_ps[r];
     where->arrived = NULL;
-    g_hash_table_remove(where->open, GSIZE_TO_POINTER((gsize)gpu << 32 | txn));
+    where_forget(where, gpu, txn);
 }
 
 static void where_note_answer(Where *where, const Packet *packet, SimTime at_ps)
@@ -195,40 +204,22 @@ static void where_note_answer(Where *where, const Packet *packet, SimTime at_ps)
         where_close(where, packet->src, txn, at_ps);
 }
 
-void where_note(Where *where, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps)
+void where_note(Where *where, const ProbeEvent *event)
 {
-    switch (stage) {
-    case PROBE_REQUEST:
-        where_note_request(where, packet, at_ps);
-        break;
+    switch (event->stage) {
+    case PROBE_REQUEST: where_note_request(where, event->packet, event->at_ps); break;
     case PROBE_QUEUE:
-    case PROBE_WIRE:
-        where_note_link(where, stage, path, packet, at_ps);
-        break;
+    case PROBE_WIRE: where_note_link(where, event); break;
     case PROBE_INGRESS:
     case PROBE_HELD:
     case PROBE_ROUTE:
     case PROBE_TABLE:
     case PROBE_GATHER:
-    case PROBE_RESULT:
-        where_note_switch(where, stage, path, packet, at_ps);
-        break;
-    case PROBE_SERVE:
-        where_note_served(where, packet, at_ps);
-        break;
-    case PROBE_ANSWER:
-        where_note_answer(where, packet, at_ps);
-        break;
-    default:
-        break;
+    case PROBE_RESULT: where_note_switch(where, event); break;
+    case PROBE_SERVE: where_note_served(where, event->packet, event->at_ps); break;
+    case PROBE_ANSWER: where_note_answer(where, event->packet, event->at_ps); break;
+    default: break;
     }
-}
-
-static void where_on_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
-                           SimTime at_ps)
-{
-    (void)file;
-    where_note(user, stage, path, packet, at_ps);
 }
 
 /* ---- life */
@@ -243,32 +234,20 @@ static void wire_init(Wire *wire, const Fabric *fabric, const Link *link)
     wire->flight_ps = gpu ? fabric->spec.link.flight_ps : fabric->spec.topology.trunk_flight_ps;
 }
 
-Where *where_new_blind(Fabric *fabric)
+Where *where_new(Fabric *fabric)
 {
     g_assert(sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE);
     Where *where = g_new0(Where, 1);
     where->fabric = fabric;
-    where->wires = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
-    where->switches = g_hash_table_new(g_direct_hash, g_direct_equal);
-    where->open = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, where_request_free);
+    where->wire = g_new0(Wire, fabric_n_links(fabric));
+    where->n_gpus = (guint32)fabric->spec.system.gpus;
+    where->open = g_new(GPtrArray *, where->n_gpus);
     where->begin_ps = where->idle_from_ps = sim_now_ps(fabric->sim);
-    for (guint32 n = 0; n < fabric_n_links(fabric); n++) {
-        const Link *link = fabric_link_at(fabric, n);
-        if (!link->sink_node) /* of a GPU that has fewer links than others */
-            continue;
-        Wire *wire = g_new0(Wire, 1);
-        wire_init(wire, fabric, link);
-        g_hash_table_insert(where->wires, wire->link->path, wire);
-    }
-    for (guint32 s = 0; s < fabric->n_switches; s++)
-        g_hash_table_insert(where->switches, fabric->sw[s].path, &fabric->sw[s]);
-    return where;
-}
-
-Where *where_new(Fabric *fabric)
-{
-    Where *where = where_new_blind(fabric);
-    fabric_observe(fabric, where_on_probe, where);
+    for (guint32 g = 0; g < where->n_gpus; g++)
+        where->open[g] = g_ptr_array_new();
+    for (guint32 n = 0; n < fabric_n_links(fabric); n++)
+        if (fabric_link_at(fabric, n)->sink_node) /* a GPU may have fewer links than others */
+            wire_init(&where->wire[n], fabric, fabric_link_at(fabric, n));
     return where;
 }
 
@@ -277,16 +256,19 @@ void where_end(Where *where)
     where->end_ps = sim_now_ps(where->fabric->sim);
     if (where->under_way == 0)
         where->idle_ps += where->end_ps - MIN(where->end_ps, where->idle_from_ps);
-    fabric_observe(where->fabric, NULL, NULL);
 }
 
 void where_free(Where *where)
 {
     if (!where)
         return;
-    g_hash_table_destroy(where->open);
-    g_hash_table_destroy(where->wires);
-    g_hash_table_destroy(where->switches);
+    for (guint32 g = 0; g < where->n_gpus; g++) {
+        for (guint32 t = 0; t < where->open[g]->len; t++)
+            where_forget(where, g, t);
+        g_ptr_array_free(where->open[g], TRUE);
+    }
+    g_free(where->open);
+    g_free(where->wire);
     g_free(where);
 }
 

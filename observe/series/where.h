@@ -14,26 +14,26 @@
 #include "sim/report/figures.h"
 
 typedef enum {
-    WHERE_SM,        /* in the SM and on to its port */
-    WHERE_QUEUE,     /* others on the wire */
-    WHERE_CREDITS,   /* the wire idle, and no credits (or the link down) */
+    WHERE_SM,      /* in the SM and on to its port */
+    WHERE_QUEUE,   /* others on the wire */
+    WHERE_CREDITS, /* the wire idle, and no credits (or the link down) */
     WHERE_SERIAL,
     WHERE_FLIGHT,
     WHERE_PIPELINES, /* fixed stages of GPUs and switches */
     WHERE_TAGS,
     WHERE_BUFFER,
     WHERE_ROUNDS,
-    WHERE_ROOM,      /* held at the target while too many answers wait */
+    WHERE_ROOM, /* held at the target while too many answers wait */
     WHERE_MEMORY,
     WHERE_REDUCTION,
-    WHERE_MERGING,   /* an acknowledgement, for other writes that it can answer, too */
+    WHERE_MERGING, /* an acknowledgement, for other writes that it can answer, too */
     WHERE_REASONS
 } WhereReason;
 extern const char *const where_names[]; /* "queueing"; by WhereReason */
 
 typedef struct {
     guint64 requests;
-    SimTime latency_ps;           /* of all of them together: */
+    SimTime latency_ps;             /* of all of them together: */
     SimTime part_ps[WHERE_REASONS]; /* the sum of these */
 } WhereSum;
 
@@ -43,16 +43,16 @@ typedef struct Where Where;
 /* Observes the fabric until where_end(). It is of the reference engine and at rest. */
 Where *where_new(Fabric *fabric);
 /* What its observer does: for an observer of the caller's own, set behind where_new(), that sees more. */
-void where_note(Where *where, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps);
-void where_end(Where *where); /* between runs */
-void where_free(Where *where); /* NULL is none */
+void where_note(Where *where, const ProbeEvent *event);
+void where_end(Where *where);                                   /* between runs */
+void where_free(Where *where);                                  /* NULL is none */
 const WhereSum *where_sum(const Where *where, PacketKind kind); /* of requests of that kind */
 
 /* Several runs as one: sums are added. */
 typedef struct {
     WhereSum sum[PACKET_MC_READ + 1]; /* by PacketKind of the request */
-    SimTime time_ps, idle_ps; /* how long the run was, and for how long of it no request was under way */
-    guint64 seen;             /* requests */
+    SimTime time_ps, idle_ps;         /* how long the run was, and for how long of it no request was under way */
+    guint64 seen;                     /* requests */
 } WhereTotal;
 void where_total_add(WhereTotal *into, const WhereTotal *from);
 WhereTotal where_total(const Where *where);

@@ -13,15 +13,20 @@ static void chain_clear(Chain *chain)
     g_free(chain->member);
 }
 
-void where_request_free(gpointer request)
+void where_forget(Where *where, guint32 gpu, guint32 txn)
 {
-    chain_clear(&((Request *)request)->chain);
+    Request *request = where_find(where, gpu, txn);
+    if (!request)
+        return;
+    chain_clear(&request->chain);
     g_free(request);
+    where->open[gpu]->pdata[txn] = NULL;
 }
 
 Request *where_find(const Where *where, guint32 gpu, guint32 txn)
 {
-    return g_hash_table_lookup(where->open, GSIZE_TO_POINTER((gsize)gpu << 32 | txn));
+    const GPtrArray *open = where->open[gpu];
+    return txn < open->len ? open->pdata[txn] : NULL;
 }
 
 void where_replicate(Chain *chain, const Switch *sw, const Packet *packet)

@@ -9,11 +9,12 @@ typedef enum { AT_SM, AT_QUEUE, AT_FLIGHT, AT_SWITCH, AT_HELD, AT_MEMORY, AT_RES
 /* A packet's way so far: all of its time up to last_ps has a reason. */
 typedef struct Chain {
     SimTime last_ps, part_ps[WHERE_REASONS];
-    guint64 busy_ps;      /* of the port whose queue it is in: how long its wire had been busy when it joined */
+    guint64 busy_ps; /* of the port whose queue it is in: how long its wire had been busy when it joined, */
+    guint64 packets; /* and how many packets it had carried before that */
     ChainStage stage;
-    WhereReason held;     /* AT_HELD: for what */
-    const Link *link;     /* the last that it joined */
-    guint16 gpu;          /* of a replica: the member, or the one that stands for a leaf (McRecord.spine_member) */
+    WhereReason held; /* AT_HELD: for what */
+    const Link *link; /* the last that it joined */
+    guint16 gpu;      /* of a replica: the member, or the one that stands for a leaf (McRecord.spine_member) */
     guint16 n_members;
     struct Chain *member; /* its replicas, n_members of them; NULL before it is replicated */
     guint32 mark;         /* of who follows packets (packets.c): its replicas begin with the same */
@@ -33,33 +34,32 @@ static inline gboolean packet_answers_many(const Packet *packet)
 }
 
 /* Of each request that a packet for one GPU is about. */
-#define FOR_REQUESTS(where, packet, request)                                                                   \
-    for (guint32 txn = (packet)->txn, many = packet_answers_many(packet); txn != TXN_NONE;                     \
-         txn = many ? *txn_next(&(where)->fabric->txns[(packet)->src], txn) : TXN_NONE)                        \
+#define FOR_REQUESTS(where, packet, request)                                                                           \
+    for (guint32 txn = (packet)->txn, many = packet_answers_many(packet); txn != TXN_NONE;                             \
+         txn = many ? *txn_next(&(where)->fabric->txns[(packet)->src], txn) : TXN_NONE)                                \
         for (Request *request = where_find(where, (packet)->src, txn); request; request = NULL)
 
 typedef struct {
     const Link *link;
-    const Switch *sw;     /* whose records replicas on it and their answers are numbered by */
+    const Switch *sw; /* whose records replicas on it and their answers are numbered by */
     gboolean from_gpu, from_sw;
-    SimTime flight_ps;    /* of its delay; the rest are stages at its ends */
-    guint64 busy_ps;      /* serialization that has begun so far */
+    SimTime flight_ps; /* of its delay; the rest are stages at its ends */
+    guint64 packets;   /* whose serialization has begun */
+    guint64 busy_ps;   /* serialization that has begun so far */
 } Wire;
 
 struct Where {
     Fabric *fabric;
-    GHashTable *wires;    /* Wire by its path's address */
-    GHashTable *switches; /* Switch by its path's address */
-    GHashTable *open;     /* Request by GPU and transaction */
+    Wire *wire;       /* by the number of its link */
+    GPtrArray **open; /* by GPU: Request by transaction; NULL: none, or it is not taken apart */
+    guint32 n_gpus;
     guint64 seen;
-    guint64 under_way;    /* requests, all of them */
+    guint64 under_way; /* requests, all of them */
     SimTime begin_ps, idle_from_ps, idle_ps, end_ps;
-    Chain *arrived;       /* what came to a switch last */
+    Chain *arrived; /* what came to a switch last */
     WhereSum sum[PACKET_MC_READ + 1];
 };
 
-/* As where_new(), and it observes nothing: the caller calls where_note(). */
-Where *where_new_blind(Fabric *fabric);
 Request *where_find(const Where *where, guint32 gpu, guint32 txn); /* NULL: it is not taken apart */
 /* The multicast request, or at a leaf switch the replica of a spine, that a record of a switch stands for. NULL: it is
  * not taken apart. */
@@ -74,6 +74,6 @@ Chain *where_find_on(const Where *where, const Wire *wire, const Packet *packet)
 Chain *where_find_at(const Where *where, ProbeStage stage, const Switch *sw, const Packet *packet, SimTime at_ps);
 /* Its replicas begin, one for each member of the switch's entry. */
 void where_replicate(Chain *chain, const Switch *sw, const Packet *packet);
-void where_request_free(gpointer request);
+void where_forget(Where *where, guint32 gpu, guint32 txn);
 
 #endif

@@ -1,9 +1,20 @@
 /* Where the time went, as tables and charts of a report. */
 #include "observe/series/where.h"
 
-const char *const where_names[] = {
-    "SM to port", "queueing", "credits", "serialization", "flight", "pipelines", "tags", "reduction buffer",
-    "crossbar rounds", "room at the target", "memory", "reduction", "merged acknowledgement", NULL};
+const char *const where_names[] = {"SM to port",
+                                   "queueing",
+                                   "credits",
+                                   "serialization",
+                                   "flight",
+                                   "pipelines",
+                                   "tags",
+                                   "reduction buffer",
+                                   "crossbar rounds",
+                                   "room at the target",
+                                   "memory",
+                                   "reduction",
+                                   "merged acknowledgement",
+                                   NULL};
 
 const Column where_run_columns[] = {
     COLUMN_TEXT(run, "run", "which of the runs in this report"),
@@ -95,8 +106,10 @@ void where_tables_add_total(WhereTables *tables, const WhereTotal *total, const 
     for (int k = 0; k <= PACKET_MC_READ; k++)
         apart += total->sum[k].requests;
     if (total->seen > apart && total->seen > WHERE_REQUESTS_MAX)
-        report_add_note(tables->report, "%s: where the time went is that of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                        " requests: of one simulation, of the first %u", run, apart, total->seen, WHERE_REQUESTS_MAX);
+        report_add_note(tables->report,
+                        "%s: where the time went is that of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                        " requests: of one simulation, of the first %u",
+                        run, apart, total->seen, WHERE_REQUESTS_MAX);
 }
 
 void where_tables_add(WhereTables *tables, const Where *where, const char *run)

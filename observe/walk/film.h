@@ -10,8 +10,7 @@
 
 typedef struct Film Film;
 Film *film_new(const Fabric *fabric, const char *title);
-/* What a Probe gets, from an observer of the reference engine. */
-void film_note(Film *film, ProbeStage stage, const char *file, const char *path, const Packet *packet, SimTime at_ps);
+void film_note(Film *film, const ProbeEvent *event);
 /* The scene, which is the caller's; the film is freed. *packets: how many went over links; NULL where that is more than
  * FILM_PACKETS, or 0. */
 Scene *film_finish(Film *film, guint64 *packets);

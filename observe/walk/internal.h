@@ -20,21 +20,28 @@ typedef struct {
 WalkWaits *walk_waits_new(Fabric *fabric);
 void walk_waits_free(WalkWaits *waits);
 /* Whether a packet that the observer saw belongs to the walk; `region`: what its store writes to. */
-gboolean walk_waits_is_own(WalkWaits *waits, ProbeStage stage, const Packet *packet, const MemRegion *region);
+gboolean walk_waits_is_own(WalkWaits *waits, const ProbeEvent *event, const MemRegion *region);
 /* Called for every packet of the walk: what it waited for since its last step. */
-WalkWait walk_waits_own(WalkWaits *waits, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps);
+WalkWait walk_waits_own(WalkWaits *waits, const ProbeEvent *event);
 /* Called for every other packet: it may stand before one of the walk. */
-void walk_waits_other(WalkWaits *waits, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps);
+void walk_waits_other(WalkWaits *waits, const ProbeEvent *event);
+
+/* ---- steps.c: steps of a walk, or of a whole run */
+
+/* An event as a step at that time; its text is the caller's to fill in. GArrays of steps may be of structures that
+ * begin with one. */
+WalkStep walk_step(const Fabric *fabric, const ProbeEvent *event, SimTime begin_ps, guint sequence);
+void walk_steps_sort(GArray *steps); /* by time, then as they came */
+/* Gives the steps to a scene. */
+void walk_steps_show(const GArray *steps, Recorder *recorder);
 
 /* ---- text.c: what a person reads of one step */
 
 typedef struct {
     guint32 expected, got; /* answers of replicas, at one switch */
 } WalkCount;
-/* count: by switch, all 0 before the first step; `path`: the unit in which the step is made; replica: of a multicast
- * request, or an answer to one. */
-char *walk_text(const Fabric *fabric, ProbeStage stage, const char *path, const Packet *packet, gboolean replica,
-                WalkCount *count);
+/* count: by switch, all 0 before the first step; replica: of a multicast request, or an answer to one. */
+char *walk_text(const Fabric *fabric, const ProbeEvent *event, gboolean replica, WalkCount *count);
 const char *walk_cargo(const Packet *packet); /* what it is, in words */
 char *walk_text_wait(WalkReason reason, const WalkWait *wait);
 

@@ -78,8 +78,8 @@ char *walk_picture(const GArray *steps)
         } else if (step->stage == PROBE_GATHER && !gathered[leaf]) {
             gathered[leaf] = TRUE;
             picture_arrow(line, steps, PROBE_GATHER, leaf, "answers");
-        } else if (step->depth == 0 && (step->stage == PROBE_INGRESS || step->stage == PROBE_SERVE ||
-                                        step->stage == PROBE_ANSWER)) {
+        } else if (step->depth == 0 &&
+                   (step->stage == PROBE_INGRESS || step->stage == PROBE_SERVE || step->stage == PROBE_ANSWER)) {
             g_string_append_printf(line, " --%s--> %s", link ? link : "", step->unit);
         }
     }

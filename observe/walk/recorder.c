@@ -13,19 +13,18 @@ typedef struct Port {
     const Link *link;
     guint line, from, to;
     gboolean from_gpu, to_gpu;
-    gboolean up;
     SimTime flight_ps;
-    struct Port *back;    /* of a GPU's up link: the down link of the same number, if it carried anything */
-    GArray *waiting[VCS]; /* Open: in the port's queue */
-    GArray *serving;      /* Open: requests that arrived at the GPU, and are not answered yet */
+    GArray *waiting[VCS];           /* Open: in the port's queue */
+    GArray *serving;                /* Open: requests that arrived at the GPU, and are not answered yet */
     guint queue[VCS], credits[VCS]; /* gauges */
 } Port;
 
 /* ---- parts of the scene */
 
-static void port_free(gpointer data)
+static void port_free(Port *port)
 {
-    Port *port = data;
+    if (!port)
+        return;
     for (guint v = 0; v < VCS; v++)
         g_array_free(port->waiting[v], TRUE);
     g_array_free(port->serving, TRUE);
@@ -37,19 +36,6 @@ static guint recorder_gpu(Recorder *recorder, guint32 gpu)
     if (recorder->gpu_place[gpu] == RECORDER_NONE)
         recorder->gpu_place[gpu] = scene_add_place(recorder->scene, recorder->fabric->gpu[gpu].path, 0, gpu_slots);
     return recorder->gpu_place[gpu];
-}
-
-/* The link of that path: where it stands in the fabric's arrays follows from its name's owner. */
-static const Link *recorder_find(const Fabric *fabric, const char *path, guint32 *gpu)
-{
-    for (guint32 n = 0; n < fabric_n_links(fabric); n++) {
-        const Link *link = fabric_link_at(fabric, n);
-        if (strcmp(link->path, path) != 0)
-            continue;
-        *gpu = fabric_is_trunk(fabric, link) ? G_MAXUINT32 : n / (2 * fabric->links);
-        return link;
-    }
-    g_assert_not_reached();
 }
 
 /* That the sender has, though it may not have looked at them yet. */
@@ -76,50 +62,38 @@ static void port_add_gauges(Recorder *recorder, Port *port)
     }
 }
 
-static Port *recorder_port(Recorder *recorder, const char *path)
+static Port *recorder_port(Recorder *recorder, const Link *link)
 {
-    Port *port = g_hash_table_lookup(recorder->ports, path);
-    if (port)
-        return port;
-    guint32 gpu;
-    port = g_new0(Port, 1);
-    port->link = recorder_find(recorder->fabric, path, &gpu);
-    port->up = g_str_has_suffix(path, ".up") && gpu != G_MAXUINT32;
-    port->from_gpu = port->up;
-    port->to_gpu = gpu != G_MAXUINT32 && !port->up;
-    port->from = port->from_gpu ? recorder_gpu(recorder, gpu)
-                                : recorder_hub(recorder, port->link->source_node)->place;
+    Port **known = &recorder->port[fabric_link_number(recorder->fabric, link)];
+    if (*known)
+        return *known;
+    gboolean up;
+    const guint32 gpu = fabric_link_gpu(recorder->fabric, link, &up);
+    Port *port = *known = g_new0(Port, 1);
+    port->link = link;
+    port->from_gpu = gpu != VAS_GPUS_MAX && up;
+    port->to_gpu = gpu != VAS_GPUS_MAX && !up;
+    port->from = port->from_gpu ? recorder_gpu(recorder, gpu) : recorder_hub(recorder, link->source_node)->place;
     port->to = port->to_gpu ? recorder_gpu(recorder, gpu)
-                            : recorder_hub(recorder, ((const SwitchPort *)port->link->sink_node)->sw)->place;
+                            : recorder_hub(recorder, ((const SwitchPort *)link->sink_node)->sw)->place;
     const FabricSpec *spec = &recorder->fabric->spec;
-    port->flight_ps = gpu == G_MAXUINT32 ? port->link->delay_ps[VC_CREQ] - spec->sw.latency_ps : spec->link.flight_ps;
-    port->line = scene_add_line(recorder->scene, path, port->from, port->to);
+    port->flight_ps = gpu == VAS_GPUS_MAX ? link->delay_ps[VC_CREQ] - spec->sw.latency_ps : spec->link.flight_ps;
+    port->line = scene_add_line(recorder->scene, link->path, port->from, port->to);
     port->serving = recorder_open_list();
     for (guint v = 0; v < VCS; v++)
         port->waiting[v] = recorder_open_list();
     port_add_gauges(recorder, port);
-    g_hash_table_insert(recorder->ports, port->link->path, port);
     return port;
-}
-
-/* The down link beside a GPU's up link. */
-static Port *recorder_back(Recorder *recorder, Port *up)
-{
-    if (!up->back) {
-        g_autofree char *path = g_strndup(up->link->path, strlen(up->link->path) - strlen("up"));
-        g_autofree char *down = g_strconcat(path, "down", NULL);
-        up->back = g_hash_table_lookup(recorder->ports, down);
-    }
-    return up->back;
 }
 
 /* ---- what is seen */
 
-SimTime recorder_before_wire_ps(const Fabric *fabric, const char *path, const Packet *packet)
+SimTime recorder_before_wire_ps(const Fabric *fabric, const Link *link, const Packet *packet)
 {
-    if (!g_str_has_suffix(path, ".up") || !g_str_has_prefix(path, "gpu"))
+    gboolean up;
+    const guint32 gpu = fabric_link_gpu(fabric, link, &up);
+    if (gpu == VAS_GPUS_MAX || !up)
         return 0;
-    const guint64 gpu = g_ascii_strtoull(path + strlen("gpu"), NULL, 10);
     return packet_vc(packet) == VC_CREQ ? fabric->spec.gpu.out_ps : fabric->gpu[gpu].spec->l2_ps;
 }
 
@@ -133,7 +107,8 @@ static gboolean port_carries_replica(const Port *port, const Packet *packet)
 /* An answer leaves the L2: so do the requests that it answers. */
 static void recorder_note_answered(Recorder *recorder, Port *up, const Packet *packet, SimTime at_ps)
 {
-    Port *down = recorder_back(recorder, up);
+    /* the down link beside it, if it carried anything */
+    Port *down = recorder->port[fabric_link_number(recorder->fabric, up->link) + recorder->fabric->links];
     while (down && down->serving->len) {
         const Open *open = &g_array_index(down->serving, Open, 0);
         if (open->at_ps > at_ps)
@@ -145,26 +120,27 @@ static void recorder_note_answered(Recorder *recorder, Port *up, const Packet *p
     }
 }
 
-static void recorder_note_port(Recorder *recorder, const char *path, const Packet *packet, SimTime at_ps)
+static void recorder_note_port(Recorder *recorder, const ProbeEvent *event, SimTime at_ps)
 {
-    Port *port = recorder_port(recorder, path);
+    const Packet *packet = event->packet;
+    Port *port = recorder_port(recorder, event->link);
     const Vc v = packet_vc(packet);
     Open open = {at_ps, recorder_kind(recorder, packet, port_carries_replica(port, packet)), packet->src, packet->txn};
     g_array_append_val(port->waiting[v], open);
     scene_add_change(recorder->scene, port->queue[v], at_ps, 1);
-    if (port->up && v == VC_RSP)
+    if (port->from_gpu && v == VC_RSP)
         recorder_note_answered(recorder, port, packet, at_ps);
 }
 
-static void recorder_note_wire(Recorder *recorder, const char *path, const Packet *packet, SimTime absolute_ps)
+static void recorder_note_wire(Recorder *recorder, const ProbeEvent *event, SimTime at_ps)
 {
-    Port *port = recorder_port(recorder, path);
+    const Packet *packet = event->packet;
+    Port *port = recorder_port(recorder, event->link);
     const Vc v = packet_vc(packet);
-    const SimTime at_ps = absolute_ps - recorder->start_ps;
     const guint kind = recorder_kind(recorder, packet, port_carries_replica(port, packet));
     const SimTime flight_ps = port->flight_ps;
-    const SimTime before_ps = recorder_before_wire_ps(recorder->fabric, path, packet);
-    const SimTime serial_ps = simfine_to_ps(port->link->free_at) - absolute_ps;
+    const SimTime before_ps = recorder_before_wire_ps(recorder->fabric, port->link, packet);
+    const SimTime serial_ps = simfine_to_ps(port->link->free_at) - event->at_ps;
     const SimTime arrive_ps = at_ps + serial_ps + port->link->delay_ps[v];
     if (port->waiting[v]->len) {
         scene_add_stay(recorder->scene, port->from, port->from_gpu ? GPU_QUEUE : SWITCH_QUEUE, kind,
@@ -184,31 +160,26 @@ static void recorder_note_wire(Recorder *recorder, const char *path, const Packe
     recorder->packets++;
 }
 
-void recorder_note(Recorder *recorder, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps)
+void recorder_note(Recorder *recorder, const ProbeEvent *event)
 {
     if (!recorder->begun || recorder->packets >= recorder->max_packets)
         return;
-    const SimTime since_ps = at_ps - recorder->start_ps;
-    switch (stage) {
+    const SimTime since_ps = event->at_ps - recorder->start_ps;
+    switch (event->stage) {
     case PROBE_QUEUE: /* at_ps is when it may leave */
-        recorder_note_port(recorder, path, packet, sim_now_ps(recorder->fabric->sim) - recorder->start_ps);
+        recorder_note_port(recorder, event, sim_now_ps(recorder->fabric->sim) - recorder->start_ps);
         break;
-    case PROBE_WIRE:
-        recorder_note_wire(recorder, path, packet, at_ps);
-        break;
+    case PROBE_WIRE: recorder_note_wire(recorder, event, since_ps); break;
     case PROBE_CREDIT:
-        scene_add_change(recorder->scene, recorder_port(recorder, path)->credits[packet_vc(packet)], since_ps,
-                         packet->flits);
+        scene_add_change(recorder->scene, recorder_port(recorder, event->link)->credits[packet_vc(event->packet)],
+                         since_ps, event->packet->flits);
         break;
     case PROBE_HELD:
     case PROBE_ROUTE:
     case PROBE_TABLE:
     case PROBE_GATHER:
-    case PROBE_FREE:
-        recorder_note_hub(recorder, stage, path, packet, since_ps);
-        break;
-    default:
-        break;
+    case PROBE_FREE: recorder_note_hub(recorder, event, since_ps); break;
+    default: break;
     }
 }
 
@@ -251,8 +222,8 @@ Recorder *recorder_new(const Fabric *fabric, const char *title, guint max_packet
     recorder->fabric = fabric;
     recorder->scene = scene_new(title);
     recorder->max_packets = max_packets;
-    recorder->ports = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, port_free);
-    recorder->hubs = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, recorder_hub_free);
+    recorder->port = g_new0(Port *, fabric_n_links(fabric));
+    recorder->hub = g_new0(Hub *, fabric->n_switches);
     recorder->gpu_place = g_new(guint, gpus);
     memset(recorder->gpu_place, 0xff, gpus * sizeof *recorder->gpu_place); /* RECORDER_NONE */
     memset(recorder->kind, 0xff, sizeof recorder->kind);
@@ -266,7 +237,7 @@ static void recorder_take_stock(Recorder *recorder, const Link *link)
 {
     if (!link_waits(link) && !link->returning[VC_CREQ].count && !link->returning[VC_RSP].count)
         return;
-    Port *port = recorder_port(recorder, link->path);
+    Port *port = recorder_port(recorder, link);
     for (guint v = 0; v < VCS; v++) {
         for (guint32 i = 0; i < link->queue[v].count; i++) {
             const Packet *packet = packet_ring_nth(&link->queue[v], i);
@@ -278,8 +249,7 @@ static void recorder_take_stock(Recorder *recorder, const Link *link)
         for (guint32 i = 0; i < link->returning[v].count; i++) {
             const LinkReturn *credit = link_return_nth(&link->returning[v], i);
             if (credit->at_ps > recorder->start_ps)
-                scene_add_change(recorder->scene, port->credits[v], credit->at_ps - recorder->start_ps,
-                                 credit->flits);
+                scene_add_change(recorder->scene, port->credits[v], credit->at_ps - recorder->start_ps, credit->flits);
         }
     }
 }
@@ -307,8 +277,12 @@ Scene *recorder_finish(Recorder *recorder)
                                fabric->spec.system.gpus, fabric->n_switches);
     scene_set_note(scene, g_strchomp(note->str));
     g_string_free(note, TRUE);
-    g_hash_table_destroy(recorder->ports);
-    g_hash_table_destroy(recorder->hubs);
+    for (guint32 n = 0; n < fabric_n_links(fabric); n++)
+        port_free(recorder->port[n]);
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        recorder_hub_free(recorder->hub[s]);
+    g_free(recorder->port);
+    g_free(recorder->hub);
     g_free(recorder->gpu_place);
     g_free(recorder);
     return scene;

@@ -20,14 +20,13 @@ Recorder *recorder_new(const Fabric *fabric, const char *title, guint max_packet
 /* The scene, which is the caller's; the recorder is freed. */
 Scene *recorder_finish(Recorder *recorder);
 
-void recorder_begin(Recorder *recorder, SimTime at_ps); /* the scene's begin; nothing is written down before */
-/* What a Probe gets, in order of time. */
-void recorder_note(Recorder *recorder, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps);
+void recorder_begin(Recorder *recorder, SimTime at_ps);          /* the scene's begin; nothing is written down before */
+void recorder_note(Recorder *recorder, const ProbeEvent *event); /* in order of time */
 /* What is told of it in words; at_ps is since the begin. */
 void recorder_add_step(Recorder *recorder, SimTime at_ps, guint depth, const char *unit, const char *text,
                        const char *file);
 
 /* From a port's decision to the wire: the stages of a GPU that the model counts as part of the flight. */
-SimTime recorder_before_wire_ps(const Fabric *fabric, const char *path, const Packet *packet);
+SimTime recorder_before_wire_ps(const Fabric *fabric, const Link *link, const Packet *packet);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
     const Switch *sw;
     guint place;
-    GArray *held, *gathered; /* Open */
+    GArray *held, *gathered;     /* Open */
     guint tags, buffer, answers; /* gauges, RECORDER_NONE before there is anything to show */
     gint64 tags_now, buffer_now;
 } Hub;
@@ -30,8 +30,8 @@ struct Recorder {
     gboolean begun;
     SimTime start_ps;
     guint packets, max_packets;
-    GHashTable *ports;           /* by path: Port */
-    GHashTable *hubs;            /* by path: Hub */
+    struct Port **port;          /* by number of the link; NULL: nothing was seen of it yet */
+    Hub **hub;                   /* by number of the switch: the same */
     guint *gpu_place;            /* by GPU */
     guint kind[PACKET_KINDS][2]; /* and whether it is a replica */
 };
@@ -43,8 +43,8 @@ guint recorder_kind(Recorder *recorder, const Packet *packet, gboolean replica);
 /* ---- switches: recorder_switch.c */
 
 Hub *recorder_hub(Recorder *recorder, const Switch *sw);
-void recorder_hub_free(gpointer hub);
+void recorder_hub_free(Hub *hub); /* NULL is none */
 /* A packet is held, or goes on, or an answer is gathered, or a tag is freed. at_ps: since the scene's begin. */
-void recorder_note_hub(Recorder *recorder, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps);
+void recorder_note_hub(Recorder *recorder, const ProbeEvent *event, SimTime at_ps);
 
 #endif

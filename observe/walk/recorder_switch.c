@@ -1,7 +1,5 @@
 /* A recorder's switches: packets that are held, answers that are gathered, tags and operand buffers in use; and the
  * kinds of packets. See recorder.h. */
-#include <string.h>
-
 #include "observe/walk/internal.h"
 #include "observe/walk/recorder_parts.h"
 
@@ -9,9 +7,10 @@ static const char *const switch_slots[] = {"pipeline", "held", "port queue", "ga
 
 GArray *recorder_open_list(void) { return g_array_new(FALSE, FALSE, sizeof(Open)); }
 
-void recorder_hub_free(gpointer data)
+void recorder_hub_free(Hub *hub)
 {
-    Hub *hub = data;
+    if (!hub)
+        return;
     g_array_free(hub->held, TRUE);
     g_array_free(hub->gathered, TRUE);
     g_free(hub);
@@ -19,25 +18,23 @@ void recorder_hub_free(gpointer data)
 
 Hub *recorder_hub(Recorder *recorder, const Switch *sw)
 {
-    Hub *hub = g_hash_table_lookup(recorder->hubs, sw->path);
-    if (hub)
-        return hub;
-    hub = g_new0(Hub, 1);
+    if (recorder->hub[sw->id])
+        return recorder->hub[sw->id];
+    Hub *hub = recorder->hub[sw->id] = g_new0(Hub, 1);
     hub->sw = sw;
     hub->place = scene_add_place(recorder->scene, sw->path, sw->spine ? 2 : 1, switch_slots);
     hub->held = recorder_open_list();
     hub->gathered = recorder_open_list();
     hub->tags = hub->buffer = hub->answers = RECORDER_NONE;
-    g_hash_table_insert(recorder->hubs, sw->path, hub);
     return hub;
 }
 
 guint recorder_kind(Recorder *recorder, const Packet *packet, gboolean replica)
 {
     static const char *const sign[PACKET_KINDS] = {
-        [PACKET_READ] = "R",    [PACKET_WRITE] = "W",     [PACKET_RED] = "+",     [PACKET_ATOM] = "A",
-        [PACKET_MC_WRITE] = "W", [PACKET_MC_RED] = "+",   [PACKET_MC_READ] = "R", [PACKET_READ_RSP] = "D",
-        [PACKET_ATOM_RSP] = "D", [PACKET_ACK] = "a",      [PACKET_MC_ACK] = "a",  [PACKET_MC_OPERAND] = "o",
+        [PACKET_READ] = "R",          [PACKET_WRITE] = "W",   [PACKET_RED] = "+",     [PACKET_ATOM] = "A",
+        [PACKET_MC_WRITE] = "W",      [PACKET_MC_RED] = "+",  [PACKET_MC_READ] = "R", [PACKET_READ_RSP] = "D",
+        [PACKET_ATOM_RSP] = "D",      [PACKET_ACK] = "a",     [PACKET_MC_ACK] = "a",  [PACKET_MC_OPERAND] = "o",
         [PACKET_MC_RSP] = "\xce\xa3", [PACKET_MC_DONE] = "n",
     };
     guint *kind = &recorder->kind[packet->kind][replica];
@@ -49,14 +46,6 @@ guint recorder_kind(Recorder *recorder, const Packet *packet, gboolean replica)
         *kind = scene_add_kind(recorder->scene, replica ? lower : sign[packet->kind], name, role);
     }
     return *kind;
-}
-
-static Hub *recorder_hub_of(Recorder *recorder, const char *path)
-{
-    for (guint32 s = 0; s < recorder->fabric->n_switches; s++)
-        if (strcmp(recorder->fabric->sw[s].path, path) == 0)
-            return recorder_hub(recorder, &recorder->fabric->sw[s]);
-    g_assert_not_reached();
 }
 
 static void hub_set(Recorder *recorder, guint *gauge, const Hub *hub, const char *name, const char *unit, guint64 most,
@@ -101,12 +90,12 @@ static void hub_close(Recorder *recorder, Hub *hub, GArray *list, guint slot, co
     }
 }
 
-void recorder_note_hub(Recorder *recorder, ProbeStage stage, const char *path, const Packet *packet,
-                              SimTime at_ps)
+void recorder_note_hub(Recorder *recorder, const ProbeEvent *event, SimTime at_ps)
 {
-    Hub *hub = recorder_hub_of(recorder, path);
+    const Packet *packet = event->packet;
+    Hub *hub = recorder_hub(recorder, event->sw);
     Open open = {at_ps, 0, packet->src, packet->txn};
-    switch (stage) {
+    switch (event->stage) {
     case PROBE_HELD:
         open.kind = recorder_kind(recorder, packet, FALSE);
         g_array_append_val(hub->held, open);

@@ -1,8 +1,6 @@
 /* What `fanout walk` says about each step. See walk.h. */
 #include "observe/walk/internal.h"
 
-#include <string.h>
-
 #include "model/switch/switch.h"
 
 /* To the nearest tenth of a nanosecond. */
@@ -12,10 +10,7 @@ static char *walk_ns(SimTime ps)
     return g_strdup_printf("%" G_GUINT64_FORMAT ".%" G_GUINT64_FORMAT " ns", tenths / 10, tenths % 10);
 }
 
-static const char *walk_vc_name(const Packet *packet)
-{
-    return packet_vc(packet) == VC_CREQ ? "CREQ0" : "RSP0";
-}
+static const char *walk_vc_name(const Packet *packet) { return packet_vc(packet) == VC_CREQ ? "CREQ0" : "RSP0"; }
 
 const char *walk_cargo(const Packet *packet)
 {
@@ -39,31 +34,18 @@ const char *walk_cargo(const Packet *packet)
 }
 
 /* As walk_cargo() is spoken: "an ld_reduce request". */
-static const char *walk_article(const Packet *packet)
-{
-    return packet->kind == PACKET_MC_READ ? "an" : "a";
-}
+static const char *walk_article(const Packet *packet) { return packet->kind == PACKET_MC_READ ? "an" : "a"; }
 
-/* The switch of that name. */
-static guint32 walk_switch(const Fabric *fabric, const char *path)
+static char *walk_text_wire(const Fabric *fabric, const Link *link, const Packet *packet, gboolean replica)
 {
-    guint32 s = 0;
-    while (s + 1 < fabric->n_switches && strcmp(fabric->sw[s].path, path) != 0)
-        s++;
-    return s;
-}
-
-static char *walk_text_wire(const Fabric *fabric, const char *path, const Packet *packet, gboolean replica)
-{
-    gboolean trunk = !g_str_has_prefix(path, "gpu");
+    gboolean trunk = fabric_is_trunk(fabric, link);
     guint64 rate_MBps = trunk ? fabric->spec.topology.trunk_MBps : fabric->spec.link.rate_MBps;
     g_autofree char *wire = walk_ns((SimTime)packet->flits * 16000000u / rate_MBps);
-    g_autofree char *flight =
-        walk_ns(trunk ? fabric->spec.topology.trunk_flight_ps : fabric->spec.link.flight_ps);
+    g_autofree char *flight = walk_ns(trunk ? fabric->spec.topology.trunk_flight_ps : fabric->spec.link.flight_ps);
     replica = replica && packet_vc(packet) == VC_CREQ;
     return g_strdup_printf("%s%s onto the wire, VC %s: %u flit%s in %s, then %s of flight",
-                           replica ? "replica of the " : "", walk_cargo(packet), walk_vc_name(packet),
-                           packet->flits, packet->flits == 1 ? "" : "s", wire, flight);
+                           replica ? "replica of the " : "", walk_cargo(packet), walk_vc_name(packet), packet->flits,
+                           packet->flits == 1 ? "" : "s", wire, flight);
 }
 
 static char *walk_text_table(const Fabric *fabric, const Switch *sw, const Packet *packet, WalkCount *count)
@@ -85,10 +67,8 @@ static char *walk_text_serve(const Fabric *fabric, const Packet *packet)
     g_autofree char *l2 = walk_ns(fabric->spec.gpu.l2_ps);
     g_autofree char *wait = walk_ns(fabric->spec.gpu.ack_timer_ps);
     switch (packet->kind) {
-    case PACKET_READ:
-        return g_strdup_printf("L2 reads the line; the response is at the port after %s", l2);
-    case PACKET_ATOM:
-        return g_strdup_printf("L2 changes the word; its old value is at the port after %s", l2);
+    case PACKET_READ: return g_strdup_printf("L2 reads the line; the response is at the port after %s", l2);
+    case PACKET_ATOM: return g_strdup_printf("L2 changes the word; its old value is at the port after %s", l2);
     case PACKET_MC_READ:
         return g_strdup_printf("this member's mapping: L2 reads its copy, an operand, at the port after %s", l2);
     case PACKET_MC_WRITE:
@@ -127,15 +107,13 @@ static char *walk_text_gather(const Switch *sw, const Packet *packet, WalkCount 
                            count->got, count->expected, sw->spine ? "the leaf of " : "", packet->dst);
 }
 
-char *walk_text(const Fabric *fabric, ProbeStage stage, const char *path, const Packet *packet, gboolean replica,
-                WalkCount *counts)
+char *walk_text(const Fabric *fabric, const ProbeEvent *event, gboolean replica, WalkCount *counts)
 {
-    const guint32 s = walk_switch(fabric, path);
-    const Switch *sw = &fabric->sw[s];
-    WalkCount *count = &counts[s];
+    const Packet *packet = event->packet;
+    const Switch *sw = event->sw; /* where the stage is one of a switch */
     g_autofree char *latency = walk_ns(fabric->spec.sw.latency_ps);
     g_autofree char *out = walk_ns(fabric->spec.gpu.out_ps), *in = walk_ns(fabric->spec.gpu.in_ps);
-    switch (stage) {
+    switch (event->stage) {
     case PROBE_COALESCE:
         if (packet->kind == PACKET_ATOM)
             return g_strdup_printf("one lane is active: one packet, an atomic of %u flits", packet->flits);
@@ -145,24 +123,16 @@ char *walk_text(const Fabric *fabric, ProbeStage stage, const char *path, const 
         return g_strdup_printf("transaction opened; the hash of the 256 B chunk (model/memory/address_hash.c) "
                                "picks the link; its port is %s away",
                                out);
-    case PROBE_WIRE:
-        return walk_text_wire(fabric, path, packet, replica);
-    case PROBE_INGRESS:
-        return g_strdup_printf("%s at the crossbar, after %s of pipeline", walk_cargo(packet), latency);
-    case PROBE_ROUTE:
-        return walk_text_route(fabric, packet);
-    case PROBE_TABLE:
-        return walk_text_table(fabric, sw, packet, count);
-    case PROBE_SERVE:
-        return walk_text_serve(fabric, packet);
-    case PROBE_GATHER:
-        return walk_text_gather(sw, packet, count);
-    case PROBE_RESULT:
-        return walk_text_result(fabric, packet, count);
+    case PROBE_WIRE: return walk_text_wire(fabric, event->link, packet, replica);
+    case PROBE_INGRESS: return g_strdup_printf("%s at the crossbar, after %s of pipeline", walk_cargo(packet), latency);
+    case PROBE_ROUTE: return walk_text_route(fabric, packet);
+    case PROBE_TABLE: return walk_text_table(fabric, sw, packet, &counts[sw->id]);
+    case PROBE_SERVE: return walk_text_serve(fabric, packet);
+    case PROBE_GATHER: return walk_text_gather(sw, packet, &counts[sw->id]);
+    case PROBE_RESULT: return walk_text_result(fabric, packet, &counts[sw->id]);
     case PROBE_ANSWER:
         return g_strdup_printf("%s back at the SM, %s behind the port: the transaction ends", walk_cargo(packet), in);
-    default:
-        return g_strdup("");
+    default: return g_strdup("");
     }
 }
 

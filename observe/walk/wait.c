@@ -10,12 +10,12 @@
 
 #include "model/gpu/gpu.h"
 
-const char *const walk_reasons[] = {"", "room at the port", "packets before it", "credits", "room for the answer",
-                                    "more to acknowledge", NULL};
+const char *const walk_reasons[] = {
+    "", "room at the port", "packets before it", "credits", "room for the answer", "more to acknowledge", NULL};
 
 /* A packet of the walk in a port's queue. */
 typedef struct {
-    Link *link;
+    const Link *link;
     Packet packet;
     SimTime from_ps; /* it may leave */
     SimTime busy_ps; /* the wire carries others since then */
@@ -24,18 +24,17 @@ typedef struct {
 
 /* One on its way to the far end of a link. */
 typedef struct {
-    Link *link;
+    const Link *link;
     Packet packet;
     SimTime arrives_ps;
 } WalkFlying;
 
 struct WalkWaits {
     Fabric *fabric;
-    GHashTable *link; /* Link by its path's address */
-    GArray *queued;   /* WalkQueued */
-    GArray *flying;   /* WalkFlying */
+    GArray *queued; /* WalkQueued */
+    GArray *flying; /* WalkFlying */
     SimTime coalesced_ps, served_ps;
-    guint32 txn;      /* the walk's, once it is open; or TXN_NONE */
+    guint32 txn; /* the walk's, once it is open; or TXN_NONE */
 };
 
 WalkWaits *walk_waits_new(Fabric *fabric)
@@ -43,17 +42,13 @@ WalkWaits *walk_waits_new(Fabric *fabric)
     WalkWaits *waits = g_new0(WalkWaits, 1);
     waits->fabric = fabric;
     waits->txn = TXN_NONE;
-    waits->link = g_hash_table_new(g_direct_hash, g_direct_equal);
     waits->queued = g_array_new(FALSE, FALSE, sizeof(WalkQueued));
     waits->flying = g_array_new(FALSE, FALSE, sizeof(WalkFlying));
-    for (guint32 n = 0; n < fabric_n_links(fabric); n++)
-        g_hash_table_insert(waits->link, fabric_link_at(fabric, n)->path, fabric_link_at(fabric, n));
     return waits;
 }
 
 void walk_waits_free(WalkWaits *waits)
 {
-    g_hash_table_unref(waits->link);
     g_array_free(waits->queued, TRUE);
     g_array_free(waits->flying, TRUE);
     g_free(waits);
@@ -74,9 +69,10 @@ static guint walk_acknowledged(const WalkWaits *waits, const Packet *packet)
     return found ? count : 0;
 }
 
-gboolean walk_waits_is_own(WalkWaits *waits, ProbeStage stage, const Packet *packet, const MemRegion *region)
+gboolean walk_waits_is_own(WalkWaits *waits, const ProbeEvent *event, const MemRegion *region)
 {
-    if (stage == PROBE_COALESCE)
+    const Packet *packet = event->packet;
+    if (event->stage == PROBE_COALESCE)
         return TRUE;
     if (packet->kind == PACKET_ACK)
         return walk_acknowledged(waits, packet) != 0;
@@ -84,7 +80,7 @@ gboolean walk_waits_is_own(WalkWaits *waits, ProbeStage stage, const Packet *pac
         return TRUE;
     if (packet->src != 0)
         return FALSE;
-    if (stage == PROBE_REQUEST && txn_at(&waits->fabric->txns[0], packet->txn)->region == region)
+    if (event->stage == PROBE_REQUEST && txn_at(&waits->fabric->txns[0], packet->txn)->region == region)
         waits->txn = packet->txn;
     return packet->txn == waits->txn;
 }
@@ -101,23 +97,24 @@ static SimTime walk_wire_ps(const Link *link, const Packet *packet)
 
 /* ---- what other packets do to those of the walk */
 
-void walk_waits_other(WalkWaits *waits, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps)
+void walk_waits_other(WalkWaits *waits, const ProbeEvent *event)
 {
-    for (guint i = 0; stage == PROBE_WIRE && i < waits->queued->len; i++) {
+    for (guint i = 0; event->stage == PROBE_WIRE && i < waits->queued->len; i++) {
         WalkQueued *queued = &g_array_index(waits->queued, WalkQueued, i);
-        if (queued->link->path != path)
+        if (queued->link != event->link)
             continue;
-        SimTime end_ps = at_ps + walk_wire_ps(queued->link, packet);
+        SimTime end_ps = event->at_ps + walk_wire_ps(queued->link, event->packet);
         queued->before++;
-        queued->busy_ps += end_ps - MIN(end_ps, MAX(at_ps, queued->from_ps));
+        queued->busy_ps += end_ps - MIN(end_ps, MAX(event->at_ps, queued->from_ps));
     }
 }
 
 /* ---- the walk's own packets */
 
-static void walk_waits_join(WalkWaits *waits, const char *path, const Packet *packet, SimTime from_ps)
+static void walk_waits_join(WalkWaits *waits, const ProbeEvent *event)
 {
-    WalkQueued queued = {.link = g_hash_table_lookup(waits->link, path), .packet = *packet, .from_ps = from_ps};
+    const SimTime from_ps = event->at_ps;
+    WalkQueued queued = {.link = event->link, .packet = *event->packet, .from_ps = from_ps};
     SimTime free_ps = simfine_to_ps(queued.link->free_at);
     if (free_ps > from_ps) { /* one is on the wire */
         queued.busy_ps = free_ps - from_ps;
@@ -126,11 +123,13 @@ static void walk_waits_join(WalkWaits *waits, const char *path, const Packet *pa
     g_array_append_val(waits->queued, queued);
 }
 
-static void walk_waits_leave(WalkWaits *waits, const char *path, const Packet *packet, SimTime at_ps, WalkWait *wait)
+static void walk_waits_leave(WalkWaits *waits, const ProbeEvent *event, WalkWait *wait)
 {
+    const Packet *packet = event->packet;
+    const SimTime at_ps = event->at_ps;
     for (guint i = 0; i < waits->queued->len; i++) {
         WalkQueued queued = g_array_index(waits->queued, WalkQueued, i);
-        if (queued.link->path != path || !walk_same(&queued.packet, packet))
+        if (queued.link != event->link || !walk_same(&queued.packet, packet))
             continue;
         SimTime all_ps = at_ps - MIN(at_ps, queued.from_ps);
         wait->from_ps = queued.from_ps;
@@ -147,13 +146,14 @@ static void walk_waits_leave(WalkWaits *waits, const char *path, const Packet *p
 }
 
 /* It is served later than it arrived: held up, since too many answers wait at the port. */
-static void walk_waits_serve(WalkWaits *waits, const char *path, const Packet *packet, SimTime at_ps, WalkWait *wait)
+static void walk_waits_serve(WalkWaits *waits, const ProbeEvent *event, WalkWait *wait)
 {
+    const SimTime at_ps = event->at_ps;
     waits->served_ps = at_ps;
     for (guint i = 0; i < waits->flying->len; i++) {
         WalkFlying flying = g_array_index(waits->flying, WalkFlying, i);
-        if (!walk_same(&flying.packet, packet) || !g_str_has_suffix(flying.link->path, ".down") ||
-            flying.link->sink != gpu_accept || ((const Gpu *)flying.link->sink_node)->path != path)
+        if (!walk_same(&flying.packet, event->packet) || flying.link->sink != gpu_accept ||
+            flying.link->sink_node != event->gpu)
             continue;
         wait->from_ps = flying.arrives_ps;
         wait->ps[WALK_WAIT_ANSWERS] = at_ps - MIN(at_ps, flying.arrives_ps);
@@ -162,34 +162,31 @@ static void walk_waits_serve(WalkWaits *waits, const char *path, const Packet *p
     }
 }
 
-WalkWait walk_waits_own(WalkWaits *waits, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps)
+WalkWait walk_waits_own(WalkWaits *waits, const ProbeEvent *event)
 {
-    WalkWait wait = {.from_ps = at_ps};
-    switch (stage) {
-    case PROBE_COALESCE:
-        waits->coalesced_ps = at_ps;
-        break;
+    WalkWait wait = {.from_ps = event->at_ps};
+    gboolean up;
+    switch (event->stage) {
+    case PROBE_COALESCE: waits->coalesced_ps = event->at_ps; break;
     case PROBE_REQUEST:
         wait.from_ps = waits->coalesced_ps;
-        wait.ps[WALK_WAIT_ROOM] = at_ps - waits->coalesced_ps;
+        wait.ps[WALK_WAIT_ROOM] = event->at_ps - waits->coalesced_ps;
         break;
     case PROBE_QUEUE:
-        if (packet->kind == PACKET_ACK && g_str_has_prefix(path, "gpu") && g_str_has_suffix(path, ".up")) {
+        if (event->packet->kind == PACKET_ACK && fabric_link_gpu(waits->fabric, event->link, &up) != VAS_GPUS_MAX &&
+            up) {
             wait.from_ps = waits->served_ps;
-            wait.ps[WALK_WAIT_MERGE] = at_ps - waits->served_ps;
-            wait.before = walk_acknowledged(waits, packet);
+            wait.ps[WALK_WAIT_MERGE] = event->at_ps - waits->served_ps;
+            wait.before = walk_acknowledged(waits, event->packet);
         }
-        walk_waits_join(waits, path, packet, at_ps);
+        walk_waits_join(waits, event);
         break;
     case PROBE_WIRE:
-        walk_waits_other(waits, stage, path, packet, at_ps);
-        walk_waits_leave(waits, path, packet, at_ps, &wait);
+        walk_waits_other(waits, event);
+        walk_waits_leave(waits, event, &wait);
         break;
-    case PROBE_SERVE:
-        walk_waits_serve(waits, path, packet, at_ps, &wait);
-        break;
-    default:
-        break;
+    case PROBE_SERVE: walk_waits_serve(waits, event, &wait); break;
+    default: break;
     }
     return wait;
 }

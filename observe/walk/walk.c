@@ -5,8 +5,7 @@
 
 #include "model/memory/numeric.h"
 
-const char *const walk_ops[] = {"store",       "load",         "atomic", "multimem.st",
-                                "multimem.red", "multimem.ld_reduce", NULL};
+const char *const walk_ops[] = {"store", "load", "atomic", "multimem.st", "multimem.red", "multimem.ld_reduce", NULL};
 const char *const walk_meanings[] = {
     "32 lanes store 4 B each to GPU 1's memory",
     "32 lanes load 4 B each from GPU 1's memory",
@@ -20,8 +19,8 @@ const char *const walk_meanings[] = {
 #define WALK_BYTES 4096u
 
 typedef struct {
-    guint sequence;
-    WalkStep step;
+    WalkStep step; /* without its text */
+    ProbeEvent event;
     Packet packet;
     WalkWait wait;
 } WalkRaw;
@@ -40,78 +39,60 @@ typedef struct {
     Event issue;
     const WalkBackground *background;
     const gint *stop; /* or NULL */
-    gboolean over; /* its answer is there */
+    gboolean over;    /* its answer is there */
     WalkWaits *waits;
-    GArray *raw; /* WalkRaw */
+    GArray *raw;        /* WalkRaw */
     Recorder *recorder; /* or NULL */
-    Probe before;       /* an observer that was there, which goes on to see all; or NULL */
-    void *before_user;
 } Walk;
 
-static void walk_add(Walk *walk, const WalkRaw *seen, const char *path)
-{
-    WalkRaw raw = *seen;
-    raw.sequence = walk->raw->len;
-    raw.step.unit = g_strdup(path);
-    g_array_append_val(walk->raw, raw);
-}
-
 /* A step before that at which the packet goes on, for each reason that it waited for. */
-static void walk_add_waits(Walk *walk, const WalkRaw *seen, const char *path)
+static void walk_add_waits(Walk *walk, const WalkRaw *seen)
 {
-    static const char *const file[WALK_REASONS] = {
-        [WALK_WAIT_ROOM] = "model/sm/egress_queue.c", [WALK_WAIT_PACKETS] = "model/link/link.c",
-        [WALK_WAIT_CREDITS] = "model/link/link.c",    [WALK_WAIT_ANSWERS] = "model/gpu/target.c",
-        [WALK_WAIT_MERGE] = "model/link/ack.c"};
-    WalkRaw raw = *seen;
-    raw.step.stage = PROBE_QUEUE;
-    raw.step.at_ps = raw.wait.from_ps - walk->start_ps;
+    static const char *const file[WALK_REASONS] = {[WALK_WAIT_ROOM] = "model/sm/egress_queue.c",
+                                                   [WALK_WAIT_PACKETS] = "model/link/link.c",
+                                                   [WALK_WAIT_CREDITS] = "model/link/link.c",
+                                                   [WALK_WAIT_ANSWERS] = "model/gpu/target.c",
+                                                   [WALK_WAIT_MERGE] = "model/link/ack.c"};
+    SimTime at_ps = seen->wait.from_ps - walk->start_ps;
     for (WalkReason reason = WALK_WAIT_ROOM; reason < WALK_REASONS; reason++) {
-        raw.step.reason = reason;
-        raw.step.wait_ps = raw.wait.ps[reason];
-        raw.step.file = file[reason];
-        if (raw.step.wait_ps)
-            walk_add(walk, &raw, path);
-        raw.step.at_ps += raw.step.wait_ps;
+        const SimTime wait_ps = seen->wait.ps[reason];
+        WalkRaw raw = *seen;
+        raw.step = (WalkStep){.at_ps = at_ps,
+                              .sequence = walk->raw->len,
+                              .stage = PROBE_QUEUE,
+                              .file = file[reason],
+                              .reason = reason,
+                              .wait_ps = wait_ps};
+        if (wait_ps) {
+            raw.step.unit = g_strdup(seen->event.path);
+            g_array_append_val(walk->raw, raw);
+        }
+        at_ps += wait_ps;
     }
 }
 
-static void walk_on_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
-                          SimTime at_ps)
+static void walk_on_event(void *user, const ProbeEvent *event)
 {
     Walk *walk = user;
     if (walk->stop && g_atomic_int_get(walk->stop))
         sim_stop(walk->fabric->sim);
-    if (walk->before)
-        walk->before(walk->before_user, stage, file, path, packet, at_ps);
     if (walk->recorder && !(walk->over && walk->background))
-        recorder_note(walk->recorder, stage, path, packet, at_ps);
-    if (stage > PROBE_ANSWER)
+        recorder_note(walk->recorder, event);
+    if (event->stage > PROBE_ANSWER)
         return;
-    if (walk->over || !walk_waits_is_own(walk->waits, stage, packet, walk->region[1])) {
-        walk_waits_other(walk->waits, stage, path, packet, at_ps);
+    if (walk->over || !walk_waits_is_own(walk->waits, event, walk->region[1])) {
+        walk_waits_other(walk->waits, event);
         return;
     }
-    const char *folder = g_strrstr(file, "model/");
-    WalkRaw raw = {.packet = *packet, .wait = walk_waits_own(walk->waits, stage, path, packet, at_ps)};
-    raw.step = (WalkStep){.at_ps = at_ps - walk->start_ps, .stage = stage, .file = folder ? folder : file};
-    walk_add_waits(walk, &raw, path);
-    if (stage == PROBE_QUEUE)
+    WalkRaw raw = {.event = *event, .packet = *event->packet, .wait = walk_waits_own(walk->waits, event)};
+    walk_add_waits(walk, &raw);
+    if (event->stage == PROBE_QUEUE)
         return;
-    if (stage == PROBE_WIRE)
-        raw.step.at_ps += recorder_before_wire_ps(walk->fabric, path, packet);
-    walk_add(walk, &raw, path);
-    walk->over = stage == PROBE_ANSWER;
+    raw.step = walk_step(walk->fabric, event, walk->start_ps, walk->raw->len);
+    g_array_append_val(walk->raw, raw);
+    walk->over = event->stage == PROBE_ANSWER;
     if (walk->over && walk->background)
         walk->background->end(walk->background->user);
-}
-
-static int walk_compare(const void *a, const void *b)
-{
-    const WalkRaw *x = a, *y = b;
-    if (x->step.at_ps != y->step.at_ps)
-        return x->step.at_ps < y->step.at_ps ? -1 : 1;
-    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
 static gboolean walk_is_replica(const WalkRaw *raw, gboolean replicated)
@@ -127,19 +108,19 @@ static GArray *walk_finish(Walk *walk)
     GArray *steps = g_array_new(FALSE, FALSE, sizeof(WalkStep));
     g_autofree WalkCount *count = g_new0(WalkCount, walk->fabric->n_switches);
     gboolean replicated = FALSE;
-    g_array_sort(walk->raw, walk_compare);
+    walk_steps_sort(walk->raw);
     for (guint i = 0; i < walk->raw->len; i++) {
         WalkRaw *raw = &g_array_index(walk->raw, WalkRaw, i);
         raw->step.depth = walk_is_replica(raw, replicated);
         replicated |= raw->step.stage == PROBE_TABLE;
         WalkStep *step = &raw->step;
-        step->text = step->reason
-                         ? walk_text_wait(step->reason, &raw->wait)
-                         : walk_text(walk->fabric, step->stage, step->unit, &raw->packet, replicated, count);
+        raw->event.packet = &raw->packet;
+        step->text = step->reason ? walk_text_wait(step->reason, &raw->wait)
+                                  : walk_text(walk->fabric, &raw->event, replicated, count);
         g_array_append_val(steps, raw->step);
-        if (walk->recorder)
-            recorder_add_step(walk->recorder, step->at_ps, step->depth, step->unit, step->text, step->file);
     }
+    if (walk->recorder)
+        walk_steps_show(steps, walk->recorder);
     return steps;
 }
 
@@ -152,8 +133,12 @@ static void walk_on_placed(Cta *cta, SimTime now_ps)
     static const guint8 kind[WALK_OPS] = {UOP_STORE, UOP_LOAD, UOP_ATOM, UOP_MC_STORE, UOP_MC_RED, UOP_MC_LOAD};
     Walk *walk = cta->user;
     gboolean loads = walk->op == WALK_LOAD || walk->op == WALK_MC_LOAD_REDUCE || walk->op == WALK_ATOMIC;
-    Uop uop = {.kind = kind[walk->op], .width = 4, .lanes = walk->op == WALK_ATOMIC ? 1 : 32, .va = WALK_VA,
-               .lane_stride = 4, .op = NUMERIC_ADD,
+    Uop uop = {.kind = kind[walk->op],
+               .width = 4,
+               .lanes = walk->op == WALK_ATOMIC ? 1 : 32,
+               .va = WALK_VA,
+               .lane_stride = 4,
+               .op = NUMERIC_ADD,
                .type = walk->op == WALK_ATOMIC ? NUMERIC_U32 : NUMERIC_F32};
     if (loads)
         uop.dst = walk->reg;
@@ -190,8 +175,7 @@ static gboolean walk_prepare(Walk *walk, GError **error)
             mcobject_add_member(walk->object, (guint16)g);
         g_autoptr(GError) full = NULL;
         if (!fabric_mc_attach(fabric, walk->object, &full)) {
-            g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
-                        "no team of %u GPUs can be made: %s", n,
+            g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "no team of %u GPUs can be made: %s", n,
                         fabric->spec.mctable.entries ? full->message : "this system's switches have no multicast");
             return FALSE;
         }
@@ -206,8 +190,8 @@ static gboolean walk_prepare(Walk *walk, GError **error)
             mcobject_bind(walk->object, (guint16)g, 0, walk->region[g], 0, WALK_BYTES);
     }
     walk->vas = vas_new(fabric->memory, (guint32)fabric->spec.system.gpus);
-    VasMapping *mapping = vas_map(walk->vas, WALK_VA, WALK_BYTES, walk->object ? NULL : walk->region[1],
-                                  walk->object, 0);
+    VasMapping *mapping = vas_map(walk->vas, WALK_VA, WALK_BYTES, walk->object ? NULL : walk->region[1], walk->object,
+                                  0);
     vas_set_access(mapping, 0, VAS_ACCESS_READWRITE);
     walk->reg = reg_new(4, TRUE);
     for (guint32 lane = 0; lane < 32; lane++)
@@ -226,8 +210,7 @@ static gboolean walk_check(const Walk *walk)
                    ((float *)(void *)walk->region[1]->host)[0] != got;
         for (guint32 g = 0; g < n; g++)
             sum += walk_value(g, lane);
-        if ((walk->op == WALK_LOAD && got != walk_value(1, lane)) ||
-            (walk->op == WALK_MC_LOAD_REDUCE && got != sum))
+        if ((walk->op == WALK_LOAD && got != walk_value(1, lane)) || (walk->op == WALK_MC_LOAD_REDUCE && got != sum))
             return FALSE;
         for (guint32 g = walk->multicast ? 0 : 1; g < n; g++) {
             float there = ((float *)(void *)walk->region[g]->host)[lane], put = walk_value(1000, lane);
@@ -265,7 +248,12 @@ static void walk_clear(Walk *walk)
 GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, gboolean *right,
                  GError **error)
 {
-    return walk_record(fabric, op, n_gpus, &(WalkWith){.background = background}, right, error);
+    Recording *recording = recording_new(fabric, &(RecordingSpec){.shown = TRUE}, walk_ops[op]);
+    const WalkWith with = {.background = background, .recording = recording};
+    GArray *steps = walk_record(fabric, op, n_gpus, &with, right, error);
+    recording_end(recording, NULL);
+    recording_free(recording);
+    return steps;
 }
 
 GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkWith *with, gboolean *right, GError **error)
@@ -283,28 +271,16 @@ GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkWith *w
     walk->waits = walk_waits_new(fabric);
     walk->raw = g_array_new(FALSE, TRUE, sizeof(WalkRaw));
     if (walk_prepare(walk, error)) {
-        walk->before = fabric->probe;
-        walk->before_user = fabric->probe_user;
-        fabric_observe(fabric, walk_on_probe, walk);
+        recording_show(with->recording, walk_on_event, walk);
         event_init(&walk->issue, walk_on_issue);
         sim_after(fabric->sim, &walk->issue, walk->background ? walk->background->warm_up_ps : 0,
                   EVENT_PRIORITY_DEVICE);
         gboolean whole = sim_run(fabric->sim, SIMTIME_NEVER) != SIM_STOPPED;
         sim_cancel(fabric->sim, &walk->issue);
-        fabric_observe(fabric, walk->before, walk->before_user);
+        recording_show(with->recording, NULL, NULL);
         *right = whole && walk_check(walk) && fabric_is_quiet(fabric);
         steps = walk_finish(walk);
     }
     walk_clear(walk);
     return steps;
-}
-
-void walk_free(GArray *steps)
-{
-    for (guint i = 0; i < steps->len; i++) {
-        WalkStep *step = &g_array_index(steps, WalkStep, i);
-        g_free(step->unit);
-        g_free(step->text);
-    }
-    g_array_free(steps, TRUE);
 }

@@ -8,12 +8,11 @@
 #define OBSERVE_WALK_WALK_H
 
 #include "model/fabric/fabric.h"
+#include "observe/recording.h"
 #include "observe/walk/recorder.h"
 
-typedef enum {
-    WALK_STORE, WALK_LOAD, WALK_ATOMIC, WALK_MC_STORE, WALK_MC_RED, WALK_MC_LOAD_REDUCE, WALK_OPS
-} WalkOp;
-extern const char *const walk_ops[]; /* "store", "load", ... "multimem.ld_reduce", NULL: by WalkOp */
+typedef enum { WALK_STORE, WALK_LOAD, WALK_ATOMIC, WALK_MC_STORE, WALK_MC_RED, WALK_MC_LOAD_REDUCE, WALK_OPS } WalkOp;
+extern const char *const walk_ops[];      /* "store", "load", ... "multimem.ld_reduce", NULL: by WalkOp */
 extern const char *const walk_meanings[]; /* a line about each */
 
 /* What a packet waits for where the fabric is busy. */
@@ -29,8 +28,9 @@ typedef enum {
 extern const char *const walk_reasons[]; /* "packets before it"; by WalkReason, NULL at the end */
 
 typedef struct {
-    SimTime at_ps;     /* since the instruction was issued */
-    guint depth;       /* 1: replicas and their answers */
+    SimTime at_ps;  /* since the instruction was issued */
+    guint sequence; /* among those of the same time */
+    guint depth;    /* 1: replicas and their answers */
     ProbeStage stage;
     const char *file;  /* "model/switch/switch.c" */
     char *unit;        /* "switch1", "gpu0.link3.up" */
@@ -50,14 +50,14 @@ typedef struct {
 typedef struct {
     const WalkBackground *background; /* NULL: the fabric is otherwise idle */
     Recorder *recorder;               /* what moved and changed goes there, with the steps */
+    Recording *recording;             /* of the fabric, which records the walk */
     const gint *stop;                 /* looked at (atomic): not 0 ends it early, with the steps that there are */
 } WalkWith;
 
 /* Sends one warp's operation (32 lanes of 4 B; an atomic: one lane) from GPU 0, to GPU 1 or to a team of GPUs
  * 0 .. n_gpus - 1, and returns the WalkSteps in the order of time; free with walk_free(). *right: the bytes
  * it left behind, or brought, are what they should be. The fabric must be idle, with bytes, and is idle
- * again, unless an answer did not come: then *right is FALSE, and its simulation must not run any further. An observer
- * that the fabric has (fabric_observe()) sees all of it, too.
+ * again, unless an answer did not come: then *right is FALSE, and its simulation must not run any further.
  * background: NULL on an otherwise idle fabric. GError: no such team can be made (too few GPUs, no multicast). */
 GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, gboolean *right,
                  GError **error);

@@ -1,5 +1,5 @@
-/* See series.h. */
-#include "observe/series/series.h"
+/* See points.h. */
+#include "observe/series/points.h"
 
 #include "observe/series/roles.h"
 
@@ -11,26 +11,24 @@ typedef struct {
     guint8 known;
 } Row;
 
-struct Series {
+struct SeriesPoints {
     Fabric *fabric;
-    SeriesSpec spec;
     char *run;
-    SimTime interval_ps, first_ps, last_ps;
-    guint every, have;    /* samples that a point has, and that the last one has so far */
+    StatsFile *file;                        /* NULL: none */
+    SimTime begin_ps;                       /* what points and lines are told by */
+    SimTime asked_ps, interval_ps, last_ps; /* asked_ps: the interval that is wanted; 0: as fine as may be */
+    guint every, have;                      /* samples that a point has, and that the last one has so far */
     GArray *points;
-    GArray *rows;         /* Row, in the order of the visit: of the registry, then of operations */
-    guint at;             /* of this visit */
+    GArray *rows; /* Row, in the order of the visit: of the registry, then of operations */
+    guint at;     /* of this visit */
     SimTime now_ps;
-    SimTime idle_to_ps;   /* nothing happened between last_ps and this; not later: it did */
-    guint64 requests;     /* of all GPUs so far, */
-    gboolean quiet;       /* and whether all were answered, at the last look */
+    SimTime idle_to_ps; /* nothing happened between last_ps and this; not later: it did */
+    guint64 requests;   /* of all GPUs so far, */
+    gboolean quiet;     /* and whether all were answered, at the last look */
     SeriesPoint sample;
-    SimTime sample_ps, look_ps, tracks_ps; /* when the next ones are; SIMTIME_NEVER: none */
-    Watch *watch;
-    Tracks *tracks;
 };
 
-static Row *series_row(Series *series)
+static Row *series_row(SeriesPoints *series)
 {
     if (series->at == series->rows->len)
         g_array_set_size(series->rows, series->at + 1); /* zeros */
@@ -38,17 +36,17 @@ static Row *series_row(Series *series)
 }
 
 /* What happened since the last sample, or stands now; a line of the file where there is something to say. */
-static guint64 series_note(Series *series, Row *row, const StatsLine *what, guint64 now)
+static guint64 series_note(SeriesPoints *series, Row *row, const StatsLine *what, guint64 now)
 {
     const guint64 value = what->type == STAT_COUNTER_T ? now - row->before : now;
     /* a peak when there is a new one; all else where it is not 0, so that what is missing is 0 */
-    if (series->spec.file && (now != row->before || (what->type == STAT_LEVEL_T && now != 0))) {
+    if (series->file && (now != row->before || (what->type == STAT_LEVEL_T && now != 0))) {
         StatsLine line = *what;
         line.run = series->run;
-        line.from_ps = series->spec.begin_ps + series->last_ps;
-        line.to_ps = series->spec.begin_ps + series->now_ps;
+        line.from_ps = series->begin_ps + series->last_ps;
+        line.to_ps = series->begin_ps + series->now_ps;
         line.value = value;
-        stats_file_add(series->spec.file, &line);
+        stats_file_add(series->file, &line);
     }
     row->before = now;
     return value;
@@ -56,7 +54,7 @@ static guint64 series_note(Series *series, Row *row, const StatsLine *what, guin
 
 static void series_visit(const char *path, const StatRow *stat, const void *value, void *user)
 {
-    Series *series = user;
+    SeriesPoints *series = user;
     if (stat->type == STAT_HIST_T)
         return;
     Row *row = series_row(series);
@@ -64,7 +62,7 @@ static void series_visit(const char *path, const StatRow *stat, const void *valu
         row->role = series_role(path, stat);
         row->known = TRUE;
     }
-    if (!row->role && !series->spec.file)
+    if (!row->role && !series->file)
         return;
     const StatsLine line = {.where = path, .statistic = stat->name, .type = stat->type, .unit = stat->unit};
     const guint64 what = series_note(series, row, &line, *(const guint64 *)value);
@@ -73,7 +71,7 @@ static void series_visit(const char *path, const StatRow *stat, const void *valu
 
 /* Answered requests of one target class, by kind. Rows stand in the order of the tables: one that comes up later, with
  * a new object, comes behind all others. */
-static void series_operations(Series *series, const OpTable *ops, const char *where, gboolean counts)
+static void series_operations(SeriesPoints *series, const OpTable *ops, const char *where, gboolean counts)
 {
     for (int k = 0; k <= PACKET_MC_READ; k++) {
         const OpStats *stats = ops->kind[k];
@@ -88,7 +86,7 @@ static void series_operations(Series *series, const OpTable *ops, const char *wh
     }
 }
 
-static void series_all_operations(Series *series)
+static void series_all_operations(SeriesPoints *series)
 {
     const Fabric *fabric = series->fabric;
     series_operations(series, &fabric->op_local, "own memory", FALSE);
@@ -101,7 +99,7 @@ static void series_all_operations(Series *series)
 
 /* ---- points */
 
-const gsize series_point_sums[] = {SUM(up_flits),      SUM(down_flits), SUM(bytes),        SUM(credit_stalls),
+const gsize series_point_sums[] = {SUM(up_flits),   SUM(down_flits),    SUM(bytes),       SUM(credit_stalls),
                                    SUM(tag_stalls), SUM(buffer_stalls), SUM(round_stalls)};
 const guint series_point_n_sums = G_N_ELEMENTS(series_point_sums);
 static const gsize series_point_levels[] = {
@@ -136,20 +134,20 @@ static guint points_halve(SeriesPoint *points, guint n, SimTime limit_ps)
 }
 
 /* Stretches in which nothing happens stay what they are, unless there are too many of them. */
-static void series_halve(Series *series)
+static void series_halve(SeriesPoints *series)
 {
     SeriesPoint *points = (SeriesPoint *)(void *)series->points->data;
-    guint n = points_halve(points, series->points->len, series->spec.interval_ps ? SIMTIME_NEVER : series->interval_ps);
+    guint n = points_halve(points, series->points->len, series->asked_ps ? SIMTIME_NEVER : series->interval_ps);
     if (n > SERIES_POINTS * 3 / 4)
         n = points_halve(points, n, SIMTIME_NEVER);
     g_array_set_size(series->points, n);
-    if (series->spec.interval_ps)
+    if (series->asked_ps)
         series->every *= 2;
     else
         series->interval_ps *= 2;
 }
 
-static void series_add_point(Series *series)
+static void series_add_point(SeriesPoints *series)
 {
     const gboolean some_time = series->sample.to_ps > series->sample.from_ps;
     if (!some_time && series->points->len) { /* what the end of a run's last instant brought */
@@ -168,21 +166,13 @@ static void series_add_point(Series *series)
 
 /* ---- samples */
 
-/* Ports that make decisions late make all those up to until_ps now. */
-static void series_advance(const Series *series, SimTime until_ps)
-{
-    for (guint32 l = 0; l < fabric_n_links(series->fabric); l++)
-        link_advance(fabric_link_at(series->fabric, l), until_ps);
-}
-
-static void series_take(Series *series, SimTime at_ps, SimTime until_ps)
+static void points_take(SeriesPoints *series, SimTime at_ps, SimTime until_ps)
 {
     Fabric *fabric = series->fabric;
-    series_advance(series, until_ps);
+    fabric_advance(fabric, until_ps);
     series->now_ps = at_ps;
     series->at = 0;
-    series->sample = (SeriesPoint){.from_ps = series->spec.begin_ps + series->last_ps,
-                                   .to_ps = series->spec.begin_ps + at_ps};
+    series->sample = (SeriesPoint){.from_ps = series->begin_ps + series->last_ps, .to_ps = series->begin_ps + at_ps};
     stat_visit(fabric->stats, series_visit, series);
     series_all_operations(series);
     series_add_point(series);
@@ -190,7 +180,7 @@ static void series_take(Series *series, SimTime at_ps, SimTime until_ps)
 }
 
 /* Nothing was on its way since the last look: then there is nothing to sample. */
-static gboolean series_is_idle(Series *series)
+static gboolean series_is_idle(SeriesPoints *series)
 {
     guint64 requests = 0;
     gboolean quiet = TRUE;
@@ -201,117 +191,63 @@ static gboolean series_is_idle(Series *series)
     const gboolean idle = quiet && series->quiet && requests == series->requests;
     series->quiet = quiet;
     series->requests = requests;
-    return idle && series->spec.interval_ps == 0;
+    return idle && series->asked_ps == 0;
 }
 
 /* The time in which nothing happened is a point of its own. */
-static void series_end_idle(Series *series)
+static void series_end_idle(SeriesPoints *series)
 {
     if (series->idle_to_ps <= series->last_ps)
         return;
-    series->sample = (SeriesPoint){.from_ps = series->spec.begin_ps + series->last_ps,
-                                   .to_ps = series->spec.begin_ps + series->idle_to_ps};
+    series->sample = (SeriesPoint){.from_ps = series->begin_ps + series->last_ps,
+                                   .to_ps = series->begin_ps + series->idle_to_ps};
     series_add_point(series);
     series->last_ps = series->idle_to_ps;
 }
 
-static SimTime series_next_ps(const Series *series)
+SimTime series_points_look(SeriesPoints *series, SimTime at_ps)
 {
-    return MIN(MIN(series->sample_ps, series->look_ps), series->tracks_ps);
+    if (series_is_idle(series)) {
+        series->idle_to_ps = at_ps;
+    } else {
+        series_end_idle(series);
+        points_take(series, at_ps, at_ps - 1);
+    }
+    return at_ps + series->interval_ps;
 }
 
-static SimTime series_observe(void *user, SimTime at_ps)
-{
-    Series *series = user;
-    if (series->sample_ps <= at_ps) {
-        if (series_is_idle(series)) {
-            series->idle_to_ps = at_ps;
-        } else {
-            series_end_idle(series);
-            series_take(series, at_ps, at_ps - 1);
-        }
-        series->sample_ps = at_ps + series->interval_ps;
-    }
-    if (series->look_ps <= at_ps)
-        series->look_ps = watch_look(series->watch, at_ps);
-    if (series->tracks_ps <= at_ps) {
-        series_advance(series, at_ps - 1);
-        series->tracks_ps = tracks_look(series->tracks, at_ps);
-    }
-    return series_next_ps(series);
-}
+/* ---- life */
 
-Series *series_new(Fabric *fabric, const SeriesSpec *spec, const char *run)
+SeriesPoints *series_points_new(Fabric *fabric, SimTime interval_ps, SimTime begin_ps, StatsFile *file, const char *run)
 {
-    if (!spec)
-        return NULL;
-    Series *series = g_new0(Series, 1);
+    SeriesPoints *series = g_new0(SeriesPoints, 1);
     series->fabric = fabric;
-    series->spec = *spec;
     series->run = g_strdup(run);
-    for (char *c = series->run; *c; c++)
-        if (*c == '"' || *c == ',' || *c == '\\' || (guchar)*c < ' ')
-            *c = ' ';
-    series->interval_ps = spec->interval_ps ? spec->interval_ps : SERIES_FIRST_PS;
+    series->file = file;
+    series->begin_ps = begin_ps;
+    series->asked_ps = interval_ps;
+    series->interval_ps = interval_ps ? interval_ps : SERIES_FIRST_PS;
     series->every = 1;
     series->points = g_array_new(FALSE, FALSE, sizeof(SeriesPoint));
     series->rows = g_array_new(FALSE, TRUE, sizeof(Row));
-    series->first_ps = series->last_ps = sim_now_ps(fabric->sim);
-    series->sample_ps = spec->watch_only ? SIMTIME_NEVER : series->last_ps + series->interval_ps;
-    series->look_ps = series->tracks_ps = SIMTIME_NEVER;
-    if (spec->tracks) {
-        series->tracks = tracks_new(fabric, spec->begin_ps, spec->shares);
-        series->tracks_ps = tracks_first_ps(series->tracks);
-    }
-    if (spec->watch) {
-        series->watch = watch_new(spec->watch, fabric, run, spec->begin_ps);
-        series->look_ps = series->last_ps + WATCH_LEAST_PS;
-    }
-    sim_observe(fabric->sim, series_next_ps(series), series_observe, series);
+    series->last_ps = sim_now_ps(fabric->sim);
     return series;
 }
 
-void series_end(Series *series)
+void series_points_end(SeriesPoints *series, SimTime at_ps)
 {
-    if (!series)
-        return;
-    const SimTime now_ps = sim_now_ps(series->fabric->sim);
-    if (!series->spec.watch_only) {
-        series_end_idle(series);
-        series_take(series, now_ps, now_ps);
-    }
-    g_clear_pointer(&series->watch, watch_free);
-    if (series->tracks) {
-        series_advance(series, now_ps);
-        tracks_end(series->tracks, now_ps);
-    }
-    sim_observe(series->fabric->sim, 0, NULL, NULL);
-    if (series->spec.done)
-        series->spec.done(series->spec.user, series);
+    series_end_idle(series);
+    points_take(series, at_ps, at_ps);
 }
 
-void series_free(Series *series)
+const GArray *series_points_of(const SeriesPoints *series) { return series->points; }
+
+void series_points_free(SeriesPoints *series)
 {
     if (!series)
         return;
-    tracks_free(series->tracks);
     g_array_free(series->points, TRUE);
     g_array_free(series->rows, TRUE);
     g_free(series->run);
     g_free(series);
 }
-
-const GArray *series_points(const Series *series) { return series->points; }
-const char *series_run(const Series *series) { return series->run; }
-
-void series_forget(Series *series, const void *cause)
-{
-    if (series)
-        tracks_forget(series->tracks, cause);
-}
-
-Tracks *series_take_tracks(Series *series) { return g_steal_pointer(&series->tracks); }
-const Tracks *series_tracks(const Series *series) { return series->tracks; }
-
-Fabric *series_fabric(const Series *series) { return series->fabric; }
-SimTime series_passed_ps(const Series *series) { return series->last_ps - series->first_ps; }
