@@ -44,6 +44,8 @@ libfanout_core_la_SOURCES += \
 	api/engine/memory.c \
 	api/engine/program.c \
 	api/engine/queue.c \
+	api/engine/rounds.c \
+	api/engine/rounds.h \
 	api/engine/shared_event.c \
 	api/engine/slice.c \
 	api/engine/standstill.c \
@@ -55,11 +57,13 @@ libfanout_core_la_SOURCES += \
 	api/engine/transfer.c \
 	api/engine/tree.c \
 	api/engine/tree.h \
+	api/engine/tree_packets.c \
 	api/engine/tree_parts.h \
 	api/engine/tree_read.c \
 	api/engine/value.c \
 	api/engine/wait.c \
 	api/engine/watch.c \
+	api/engine/woken.c \
 	api/engine/work.c \
 	api/wire/ask.c \
 	api/wire/client.c \
@@ -178,6 +182,7 @@ cuda_files = \
 	api/cuda/module/program.h \
 	api/cuda/module/settings.c \
 	api/cuda/module/unit.c \
+	api/cuda/memory/tensor_map.c \
 	api/cuda/multicast/bind.c \
 	api/cuda/multicast/manager.c \
 	api/cuda/multicast/multicast.c \
@@ -205,6 +210,7 @@ cuda_public = \
 	api/include/fanout/cuda.h \
 	api/include/fanout/cuda_attribute.h \
 	api/include/fanout/cuda_array.h \
+	api/include/fanout/cuda_tensor.h \
 	api/include/fanout/cuda_graph.h \
 	api/include/fanout/cuda_module.h \
 	api/include/fanout/cuda_names.h \
@@ -220,14 +226,23 @@ BUILT_SOURCES += api/cuda/symbols.gen.c
 CLEANFILES += api/cuda/symbols.gen.c
 
 # Drop-in for the real driver: the field's name and SONAME, kept apart from the system's own.
-pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la libfanout_clock.la libfanout_wait.la libfanout_tray.la
+pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la libfanout_clock.la libfanout_wait.la libfanout_tray.la \
+	libfanout_find.la
 libcuda_la_SOURCES = $(cuda_files) $(cuda_public)
 libcuda_la_LIBADD = libfanout_core.la -ldl
 libcuda_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -export-symbols-regex '^(cu|fo_|sc_main)'
 libfanout_exit_la_SOURCES = api/cuda/exit_hook.c
-libfanout_exit_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version
+libfanout_exit_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
+libfanout_exit_la_LDFLAGS = $(preloaded_ldflags)
+# What is preloaded is there from the beginning. What its threads have of their own is then laid out with them: taken
+# at the first use it would be asked of the program's allocator, which may be what asks for the time, with its lock
+# taken.
+# Under a sanitizer they are as they always are, or no other program could be run with them.
+preloaded_cflags = -ftls-model=initial-exec -fno-sanitize=all
+preloaded_ldflags = $(FO_LDHARDEN) -XCClinker -fno-sanitize=all -module -avoid-version
 libfanout_clock_la_SOURCES = api/cuda/clock_hook.c
-libfanout_clock_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version
+libfanout_clock_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
+libfanout_clock_la_LDFLAGS = $(preloaded_ldflags)
 # Part of every process of a job: the C library alone.
 libfanout_wait_la_SOURCES = $(wire_talk) \
 	api/wire/wait.h \
@@ -235,19 +250,24 @@ libfanout_wait_la_SOURCES = $(wire_talk) \
 	api/wire/wait_condition_hook.c \
 	api/wire/wait_hook.c \
 	api/wire/wait_host_hook.c \
+	api/wire/wait_name_hook.c \
 	api/wire/wait_socket_hook.c \
 	api/wire/wait_spin_hook.c \
 	api/wire/wait_talk.c \
 	api/wire/wait_timer.c \
 	api/wire/wait_timer.h \
 	api/wire/wait_word_hook.c
-libfanout_wait_la_CFLAGS = $(AM_CFLAGS)
-libfanout_wait_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version \
-	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|recv|recvfrom|recvmsg|send|sendmsg|accept|accept4)$$'
+libfanout_wait_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
+libfanout_wait_la_LDFLAGS = $(preloaded_ldflags) \
+	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|recv|recvfrom|recvmsg|send|sendmsg|socket|accept|accept4|getaddrinfo|getnameinfo|gethostby(name|name2|addr)(_r)?)$$'
 libfanout_wait_la_LIBADD = -ldl -lpthread
 libfanout_tray_la_SOURCES = api/wire/tray_hook.c api/wire/tray.c api/wire/tray.h api/wire/dial.c api/wire/message.c
-libfanout_tray_la_CFLAGS = $(AM_CFLAGS)
-libfanout_tray_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version -export-symbols-regex '^(gethostname|uname)$$'
+libfanout_tray_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
+libfanout_tray_la_LDFLAGS = $(preloaded_ldflags) -export-symbols-regex '^(gethostname|uname)$$'
+# An auditor has libraries of its own, and this one none: a C library beside the program's would cost each process.
+libfanout_find_la_SOURCES = api/cudart/find_hook.c
+libfanout_find_la_CFLAGS = $(AM_CFLAGS) -ffreestanding -fno-tree-loop-distribute-patterns -fno-sanitize=all
+libfanout_find_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version -XCClinker -nostdlib -Wl,-z,defs
 
 fanoutincludedir = $(includedir)/fanout
 fanoutinclude_HEADERS = $(cuda_public) api/include/fanout/device.h model/shared/policy.h model/switch/component.h

@@ -65,7 +65,7 @@ EXPORT int clock_gettime(clockid_t id, struct timespec *at)
 {
     uint64_t (*function)(void) = atomic_load(&simulated_ps);
 
-    if (function == NULL || !is_ours(id))
+    if (!function || !is_ours(id))
         return (int)syscall(SYS_clock_gettime, id, at);
     uint64_t ps = function();
     int64_t ns = start_ns[id] + (int64_t)(ps / 1000) + standstill_ns(ps);
@@ -89,7 +89,7 @@ EXPORT time_t time(time_t *at)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (at != NULL)
+    if (at)
         *at = now.tv_sec;
     return now.tv_sec;
 }

@@ -19,17 +19,11 @@ EXPORT void fo_exit_hook(void (*function)(void))
 
 __attribute__((noreturn)) static void leave(int status)
 {
-    if (hook != NULL && hook_pid == getpid()) /* not in a child between fork and exec */
+    if (hook && hook_pid == getpid()) /* not in a child between fork and exec */
         hook();
     for (;;)
         syscall(SYS_exit_group, status);
 }
 
-EXPORT void _exit(int status)
-{
-    leave(status);
-}
-EXPORT void _Exit(int status)
-{
-    leave(status);
-}
+EXPORT void _exit(int status) { leave(status); }
+EXPORT void _Exit(int status) { leave(status); }

@@ -66,7 +66,7 @@ static CUresult give_address(CUresult result, Address *to, CUdeviceptr address)
         return result;
     if (address > G_MAXUINT32)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (to != NULL)
+    if (to)
         *to = (Address)address;
     return CUDA_SUCCESS;
 }
@@ -81,43 +81,46 @@ typedef struct {
 
 static CUDA_KERNEL_NODE_PARAMS later(const KernelParams *p)
 {
-    return (CUDA_KERNEL_NODE_PARAMS){p->func,     p->grid[0],  p->grid[1], p->grid[2], p->block[0], p->block[1],
-                                     p->block[2], p->shared,   p->params,  p->extra,   NULL,        NULL};
+    return (CUDA_KERNEL_NODE_PARAMS){p->func,     p->grid[0], p->grid[1], p->grid[2], p->block[0], p->block[1],
+                                     p->block[2], p->shared,  p->params,  p->extra,   NULL,        NULL};
 }
 
 FIRST(cuGraphAddKernelNode,
-      (CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, const KernelParams *params))
+      (CUgraphNode * node, CUgraph graph, const CUgraphNode *before, size_t n, const KernelParams *params))
 {
-    const CUDA_KERNEL_NODE_PARAMS all = params != NULL ? later(params) : (CUDA_KERNEL_NODE_PARAMS){0};
-    return cuGraphAddKernelNode_v2(node, graph, before, n, params != NULL ? &all : NULL);
+    const CUDA_KERNEL_NODE_PARAMS all = params ? later(params) : (CUDA_KERNEL_NODE_PARAMS){0};
+    return cuGraphAddKernelNode_v2(node, graph, before, n, params ? &all : NULL);
 }
 
 FIRST(cuGraphKernelNodeGetParams, (CUgraphNode node, KernelParams *params))
 {
     CUDA_KERNEL_NODE_PARAMS all;
-    CUresult result = cuGraphKernelNodeGetParams_v2(node, params != NULL ? &all : NULL);
+    CUresult result = cuGraphKernelNodeGetParams_v2(node, params ? &all : NULL);
     if (result == CUDA_SUCCESS)
-        *params = (KernelParams){all.func, {all.gridDimX, all.gridDimY, all.gridDimZ},
-                                 {all.blockDimX, all.blockDimY, all.blockDimZ}, all.sharedMemBytes, all.kernelParams,
+        *params = (KernelParams){all.func,
+                                 {all.gridDimX, all.gridDimY, all.gridDimZ},
+                                 {all.blockDimX, all.blockDimY, all.blockDimZ},
+                                 all.sharedMemBytes,
+                                 all.kernelParams,
                                  all.extra};
     return result;
 }
 
 FIRST(cuGraphKernelNodeSetParams, (CUgraphNode node, const KernelParams *params))
 {
-    const CUDA_KERNEL_NODE_PARAMS all = params != NULL ? later(params) : (CUDA_KERNEL_NODE_PARAMS){0};
-    return cuGraphKernelNodeSetParams_v2(node, params != NULL ? &all : NULL);
+    const CUDA_KERNEL_NODE_PARAMS all = params ? later(params) : (CUDA_KERNEL_NODE_PARAMS){0};
+    return cuGraphKernelNodeSetParams_v2(node, params ? &all : NULL);
 }
 
 FIRST(cuGraphExecKernelNodeSetParams, (CUgraphExec instance, CUgraphNode node, const KernelParams *params))
 {
-    const CUDA_KERNEL_NODE_PARAMS all = params != NULL ? later(params) : (CUDA_KERNEL_NODE_PARAMS){0};
-    return cuGraphExecKernelNodeSetParams_v2(instance, node, params != NULL ? &all : NULL);
+    const CUDA_KERNEL_NODE_PARAMS all = params ? later(params) : (CUDA_KERNEL_NODE_PARAMS){0};
+    return cuGraphExecKernelNodeSetParams_v2(instance, node, params ? &all : NULL);
 }
 
 CUDA_ALIAS_PTSZ CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph, CUgraphNode *error, char *log,
                                                size_t n);
-FIRST(cuGraphInstantiate, (CUgraphExec *instance, CUgraph graph, CUgraphNode *error, char *log, size_t n))
+FIRST(cuGraphInstantiate, (CUgraphExec * instance, CUgraph graph, CUgraphNode *error, char *log, size_t n))
 {
     return cuGraphInstantiate_v2(instance, graph, error, log, n);
 }
@@ -126,9 +129,9 @@ FIRST(cuGraphExecUpdate, (CUgraphExec instance, CUgraph graph, CUgraphNode *erro
 {
     CUgraphExecUpdateResultInfo info = {0};
     CUresult result = cuGraphExecUpdate_v2(instance, graph, &info);
-    if (error != NULL)
+    if (error)
         *error = info.errorNode;
-    if (how != NULL)
+    if (how)
         *how = info.result;
     return result;
 }
@@ -144,8 +147,8 @@ FIRST(cuStreamBeginCapture_ptsz, (CUstream stream))
 }
 
 CUDA_ALIAS_PTSZ CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
-                                                  CUgraph *graph, const CUgraphNode **nodes,
-                                                  const CUgraphEdgeData **edges, size_t *n);
+                                                        CUgraph *graph, const CUgraphNode **nodes,
+                                                        const CUgraphEdgeData **edges, size_t *n);
 FIRST(cuStreamGetCaptureInfo, (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id))
 {
     return cuStreamGetCaptureInfo_v3(stream, status, id, NULL, NULL, NULL, NULL);
@@ -160,7 +163,7 @@ FIRST(cuStreamGetCaptureInfo_ptsz, (CUstream stream, CUstreamCaptureStatus *stat
 FIRST(cuDeviceTotalMem, (unsigned int *bytes, CUdevice device))
 {
     size_t all = 0;
-    CUresult result = cuDeviceTotalMem_v2(bytes != NULL ? &all : NULL, device);
+    CUresult result = cuDeviceTotalMem_v2(bytes ? &all : NULL, device);
     if (result == CUDA_SUCCESS)
         *bytes = of_32(all);
     return result;
@@ -170,9 +173,9 @@ FIRST(cuMemGetInfo, (unsigned int *unused, unsigned int *total))
 {
     size_t bytes[2] = {0};
     CUresult result = cuMemGetInfo_v2(&bytes[0], &bytes[1]);
-    if (result == CUDA_SUCCESS && unused != NULL)
+    if (result == CUDA_SUCCESS && unused)
         *unused = of_32(bytes[0]);
-    if (result == CUDA_SUCCESS && total != NULL)
+    if (result == CUDA_SUCCESS && total)
         *total = of_32(bytes[1]);
     return result;
 }
@@ -185,19 +188,19 @@ static CUresult give_memory(CUresult result, Address *to, CUdeviceptr made)
     return given;
 }
 
-FIRST(cuMemAlloc, (Address *address, unsigned int bytes))
+FIRST(cuMemAlloc, (Address * address, unsigned int bytes))
 {
     CUdeviceptr made = 0;
-    CUresult result = cuMemAlloc_v2(address != NULL ? &made : NULL, bytes);
+    CUresult result = cuMemAlloc_v2(address ? &made : NULL, bytes);
     return give_memory(result, address, made);
 }
 
 FIRST(cuMemAllocPitch,
-      (Address *address, unsigned int *pitch, unsigned int width, unsigned int height, unsigned int element))
+      (Address * address, unsigned int *pitch, unsigned int width, unsigned int height, unsigned int element))
 {
     CUdeviceptr made = 0;
     size_t bytes = 0;
-    gboolean both = address != NULL && pitch != NULL;
+    gboolean both = address && pitch;
     CUresult result = cuMemAllocPitch_v2(both ? &made : NULL, &bytes, width, height, element);
     if (result == CUDA_SUCCESS)
         *pitch = of_32(bytes);
@@ -211,35 +214,36 @@ FIRST(cuMemHostRegister, (void *address, size_t bytes, unsigned int flags))
     return cuMemHostRegister_v2(address, bytes, flags);
 }
 
-FIRST(cuMemGetAddressRange, (Address *base, unsigned int *bytes, Address address))
+FIRST(cuMemGetAddressRange, (Address * base, unsigned int *bytes, Address address))
 {
     CUdeviceptr first = 0;
     size_t all = 0;
     CUresult result = cuMemGetAddressRange_v2(&first, &all, address);
-    if (result == CUDA_SUCCESS && bytes != NULL)
+    if (result == CUDA_SUCCESS && bytes)
         *bytes = of_32(all);
     return give_address(result, base, first);
 }
 
-FIRST(cuMemHostGetDevicePointer, (Address *address, void *host, unsigned int flags))
+FIRST(cuMemHostGetDevicePointer, (Address * address, void *host, unsigned int flags))
 {
     CUdeviceptr at = 0;
-    CUresult result = cuMemHostGetDevicePointer_v2(address != NULL ? &at : NULL, host, flags);
+    CUresult result = cuMemHostGetDevicePointer_v2(address ? &at : NULL, host, flags);
     return give_address(result, address, at);
 }
 
-FIRST(cuModuleGetGlobal, (Address *address, unsigned int *bytes, CUmodule module, const char *name))
+FIRST(cuModuleGetGlobal, (Address * address, unsigned int *bytes, CUmodule module, const char *name))
 {
     CUdeviceptr at = 0;
     size_t all = 0;
     CUresult result = cuModuleGetGlobal_v2(&at, &all, module, name);
-    if (result == CUDA_SUCCESS && bytes != NULL)
+    if (result == CUDA_SUCCESS && bytes)
         *bytes = of_32(all);
-    return address == NULL ? result : give_address(result, address, at);
+    return !address ? result : give_address(result, address, at);
 }
 
 /* The same call with wider parameters. */
-#define WIDER(name, parameters, arguments) FIRST(name, parameters) { return name##_v2 arguments; }
+#define WIDER(name, parameters, arguments)                                                                             \
+    FIRST(name, parameters) { return name##_v2 arguments; }
 WIDER(cuMemcpyHtoD, (Address to, const void *from, unsigned int n), (to, from, n))
 WIDER(cuMemcpyDtoH, (void *to, Address from, unsigned int n), (to, from, n))
 WIDER(cuMemcpyDtoD, (Address to, Address from, unsigned int n), (to, from, n))
@@ -283,14 +287,14 @@ typedef struct {
 static CUDA_MEMCPY2D wider_2d(const Copy2D *c)
 {
     const Side2D *f = &c->from, *t = &c->to;
-    return (CUDA_MEMCPY2D){f->x, f->y,    f->type,   f->host,  f->device, f->array, f->pitch, t->x,
-                           t->y, t->type, t->host,   t->device, t->array, t->pitch, c->width, c->height};
+    return (CUDA_MEMCPY2D){f->x, f->y,    f->type, f->host,   f->device, f->array, f->pitch, t->x,
+                           t->y, t->type, t->host, t->device, t->array,  t->pitch, c->width, c->height};
 }
 
 #define COPY_2D(name, parameters, arguments)                                                                           \
     FIRST(name, parameters)                                                                                            \
     {                                                                                                                  \
-        const CUDA_MEMCPY2D all = copy != NULL ? wider_2d(copy) : (CUDA_MEMCPY2D){0}, *wider = copy ? &all : NULL;     \
+        const CUDA_MEMCPY2D all = copy ? wider_2d(copy) : (CUDA_MEMCPY2D){0}, *wider = copy ? &all : NULL;             \
         return name##_v2 arguments;                                                                                    \
     }
 COPY_2D(cuMemcpy2D, (const Copy2D *copy), (wider))
@@ -314,16 +318,16 @@ typedef struct {
 static CUDA_MEMCPY3D wider_3d(const Copy3D *c)
 {
     const Side3D *f = &c->from, *t = &c->to;
-    return (CUDA_MEMCPY3D){f->x,      f->y,     f->z,        f->level, f->type,   f->host, f->device,   f->array,
-                           NULL,      f->pitch, f->height,   t->x,     t->y,      t->z,    t->level,    t->type,
-                           t->host,   t->device, t->array,   NULL,     t->pitch,  t->height, c->width,  c->height,
-                           c->depth};
+    return (CUDA_MEMCPY3D){f->x,      f->y,     f->z,      f->level,  f->type,  f->host, f->device,
+                           f->array,  NULL,     f->pitch,  f->height, t->x,     t->y,    t->z,
+                           t->level,  t->type,  t->host,   t->device, t->array, NULL,    t->pitch,
+                           t->height, c->width, c->height, c->depth};
 }
 
 #define COPY_3D(name, parameters, arguments)                                                                           \
     FIRST(name, parameters)                                                                                            \
     {                                                                                                                  \
-        const CUDA_MEMCPY3D all = copy != NULL ? wider_3d(copy) : (CUDA_MEMCPY3D){0}, *wider = copy ? &all : NULL;     \
+        const CUDA_MEMCPY3D all = copy ? wider_3d(copy) : (CUDA_MEMCPY3D){0}, *wider = copy ? &all : NULL;             \
         return name##_v2 arguments;                                                                                    \
     }
 COPY_3D(cuMemcpy3D, (const Copy3D *copy), (wider))
@@ -341,35 +345,34 @@ typedef struct {
     unsigned int channels, flags;
 } Array3D;
 
-FIRST(cuArrayCreate, (CUarray *array, const Array2D *as))
+FIRST(cuArrayCreate, (CUarray * array, const Array2D *as))
 {
-    const CUDA_ARRAY_DESCRIPTOR all =
-        as != NULL ? (CUDA_ARRAY_DESCRIPTOR){as->width, as->height, as->format, as->channels}
-                   : (CUDA_ARRAY_DESCRIPTOR){0};
-    return cuArrayCreate_v2(array, as != NULL ? &all : NULL);
+    const CUDA_ARRAY_DESCRIPTOR all = as ? (CUDA_ARRAY_DESCRIPTOR){as->width, as->height, as->format, as->channels}
+                                         : (CUDA_ARRAY_DESCRIPTOR){0};
+    return cuArrayCreate_v2(array, as ? &all : NULL);
 }
 
-FIRST(cuArray3DCreate, (CUarray *array, const Array3D *as))
+FIRST(cuArray3DCreate, (CUarray * array, const Array3D *as))
 {
-    const CUDA_ARRAY3D_DESCRIPTOR all =
-        as != NULL ? (CUDA_ARRAY3D_DESCRIPTOR){as->width, as->height, as->depth, as->format, as->channels, as->flags}
-                   : (CUDA_ARRAY3D_DESCRIPTOR){0};
-    return cuArray3DCreate_v2(array, as != NULL ? &all : NULL);
+    const CUDA_ARRAY3D_DESCRIPTOR all = as ? (CUDA_ARRAY3D_DESCRIPTOR){as->width,  as->height,   as->depth,
+                                                                       as->format, as->channels, as->flags}
+                                           : (CUDA_ARRAY3D_DESCRIPTOR){0};
+    return cuArray3DCreate_v2(array, as ? &all : NULL);
 }
 
-FIRST(cuArrayGetDescriptor, (Array2D *as, CUarray array))
+FIRST(cuArrayGetDescriptor, (Array2D * as, CUarray array))
 {
     CUDA_ARRAY_DESCRIPTOR all;
-    CUresult result = cuArrayGetDescriptor_v2(as != NULL ? &all : NULL, array);
+    CUresult result = cuArrayGetDescriptor_v2(as ? &all : NULL, array);
     if (result == CUDA_SUCCESS)
         *as = (Array2D){of_32(all.Width), of_32(all.Height), all.Format, all.NumChannels};
     return result;
 }
 
-FIRST(cuArray3DGetDescriptor, (Array3D *as, CUarray array))
+FIRST(cuArray3DGetDescriptor, (Array3D * as, CUarray array))
 {
     CUDA_ARRAY3D_DESCRIPTOR all;
-    CUresult result = cuArray3DGetDescriptor_v2(as != NULL ? &all : NULL, array);
+    CUresult result = cuArray3DGetDescriptor_v2(as ? &all : NULL, array);
     if (result == CUDA_SUCCESS)
         *as = (Array3D){of_32(all.Width), of_32(all.Height), of_32(all.Depth), all.Format, all.NumChannels, all.Flags};
     return result;

@@ -6,7 +6,7 @@
 const char *options_env(const char *name, const char *otherwise)
 {
     const char *value = g_getenv(name);
-    return value != NULL && value[0] != '\0' ? value : otherwise;
+    return value && value[0] != '\0' ? value : otherwise;
 }
 
 gboolean options_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, char **system, GError **error)

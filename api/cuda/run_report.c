@@ -167,7 +167,7 @@ static const Column rank_columns[] = {
     COLUMN_TEXT(program, "program", "its short name"),
     COLUMN_TEXT(ended_by, "ended by", "how it left: exit, _exit, a signal, or killed"),
     COLUMN_U64(gpus, "GPUs", "", "that it saw"),
-    COLUMN_U64(requests, "requests", "", "that it sent to the owner of the machine"),
+    COLUMN_U64(requests, "requests", "", "for streams, events and work, that it sent to the owner of the machine"),
     COLUMN_U64(diagnostics, "diagnostics", "", "of its calls"),
     COLUMN_END,
 };
@@ -245,7 +245,8 @@ static Report *build(const RunReport *run, gboolean *waveform)
     const RunPart *part = run->part;
     g_autofree char *title = g_strdup_printf("%s on %s", part->program, run->system);
     Report *report = report_new("exec", title);
-    EngineRequest request = {.op = ENGINE_REPORT, .argument = (guint64)(guintptr)report};
+    EngineRequest request = {
+        .op = ENGINE_REPORT, .argument = (guint64)(guintptr)report, .object = run->rank ? run->rank->client : 0};
     EngineReply reply = {0};
 
     if (g_getenv("FANOUT_COMMAND"))
@@ -253,6 +254,8 @@ static Report *build(const RunReport *run, gboolean *waveform)
     report_add_text(report, "system", run->system);
     report_add_u64(report, "driver_version", run->driver_version, "");
     report_add_u64(report, "gpus", part->gpus, "");
+    if (run->rank && run->rank->rank >= 0)
+        report_add_u64(report, "rank", (guint64)run->rank->rank, "");
     if (run->ranks)
         report_add_u64(report, "processes", run->ranks->len, "");
     report_add_text(report, "ended_by", part->why);
@@ -284,8 +287,8 @@ static gboolean write_file(const Report *report, const char *path, ReportFormat 
     gboolean device = g_str_has_prefix(path, "/dev/"); /* of which there is one for all processes */
 
     GString *text = report_format(report, format);
-    gboolean good =
-        device ? file_append(path, text->str, text->len, &error) : file_write(own, text->str, text->len, &error);
+    gboolean good = device ? file_append(path, text->str, text->len, &error)
+                           : file_write(own, text->str, text->len, &error);
     g_string_free(text, TRUE);
     if (!good)
         fprintf(stderr, "fanout: the report is lost: %s\n", error->message);
@@ -317,6 +320,42 @@ static ReportFormat wanted_format(void)
 gboolean run_report_wanted(void)
 {
     return g_getenv("FANOUT_REPORT") || g_getenv("FANOUT_HTML") || g_getenv("FANOUT_PERFETTO");
+}
+
+/* rank3.json; where several processes have that rank, one after another, rank3.2.json and so on. */
+static char *rank_path(const char *folder, const GArray *ranks, guint at)
+{
+    const RunRank *rank = &g_array_index(ranks, RunRank, at);
+    const char *format = report_formats[wanted_format()];
+    guint before = 0;
+
+    for (guint i = 0; i < at; i++)
+        before += g_array_index(ranks, RunRank, i).rank == rank->rank;
+    g_autofree char *name = rank->rank >= 0 ? g_strdup_printf("rank%d", rank->rank) : g_strdup("process");
+    g_autofree char *more = before > 0 ? g_strdup_printf(".%u", before + 1) : g_strdup("");
+    g_autofree char *file = g_strdup_printf("%s%s.%s", name, more, g_str_equal(format, "text") ? "txt" : format);
+    return g_build_filename(folder, file, NULL);
+}
+
+gboolean run_report_write_ranks(const RunReport *job)
+{
+    const char *folder = g_getenv("FANOUT_REPORT_RANKS");
+    gboolean good = TRUE, waveform;
+
+    for (guint i = 0; folder && job->ranks && i < job->ranks->len; i++) {
+        const RunRank *rank = &g_array_index(job->ranks, RunRank, i);
+        RunPart *none = rank->part ? NULL : run_part_new(rank->program, rank->why, 0);
+        RunReport one = *job;
+        one.part = rank->part ? rank->part : none;
+        one.ranks = NULL;
+        one.rank = rank;
+        g_autofree char *path = rank_path(folder, job->ranks, i);
+        Report *report = build(&one, &waveform);
+        good = write_file(report, path, wanted_format(), 0) && good;
+        report_free(report);
+        run_part_free(none);
+    }
+    return good;
 }
 
 gboolean run_report_write(const RunReport *run)

@@ -38,7 +38,8 @@ RunPart *run_part_unpack(const void *bytes, gsize n);
 
 /* One process of a job, for the report. */
 typedef struct {
-    gint32 rank; /* -1: it used no GPU and has none */
+    gint32 rank;    /* -1: it used no GPU and has none */
+    guint32 client; /* the engine's number of it */
     const char *program, *why;
     guint64 calls;
     const RunPart *part; /* NULL: it left none */
@@ -50,9 +51,12 @@ typedef struct {
     guint64 driver_version;
     const RunPart *part; /* of the process, or of all */
     const GArray *ranks; /* RunRank in order, where there are several; NULL: one process alone */
+    const RunRank *rank; /* of this one alone; NULL: of all */
     gint number;         /* of the reports that were written before; the first has the file's plain name */
 } RunReport;
 
+/* A file for each process, where the environment names a folder (FANOUT_REPORT_RANKS): before the report of all. */
+gboolean run_report_write_ranks(const RunReport *job);
 /* Whether some file is wanted. */
 gboolean run_report_wanted(void);
 /* Writes what is wanted. FALSE: something could not be written; standard error says what. */

@@ -5,6 +5,7 @@
 
 #include "api/cuda/context/fail.h"
 #include "model/presets/preset.h"
+#include "device/launch_time.h"
 
 static const char *const gpu_names[] = {"auto", "a100", "h100", "h200", "b200", "gb200", NULL};
 static const char *const overlap_names[] = {"reject", "last-wins", NULL};
@@ -34,8 +35,7 @@ const ParamRow cuda_spec_rows[] = {
     PARAM_ENUM(CudaSpec, late_import, late_import_names, "import after the creator's release"),
     PARAM_ENUM(CudaSpec, unbind_mismatch, unbind_names, "unbind of another range than was bound"),
     PARAM_ENUM(CudaSpec, unbind_released, released_names, "unbind by a handle that was released while it is mapped"),
-    PARAM_ENUM(CudaSpec, freed_bind, freed_names,
-               "bound memory whose handles and mappings are all gone"),
+    PARAM_ENUM(CudaSpec, freed_bind, freed_names, "bound memory whose handles and mappings are all gone"),
     PARAM_U64(CudaSpec, tray_gpus, "GPUs", 0, VAS_GPUS_MAX,
               "GPUs of a host, where fanout exec --trays makes several of a system; 0: as the model of GPU is built"),
     PARAM_ENUM(CudaSpec, fm_state, fm_names,
@@ -48,10 +48,8 @@ const ParamRow cuda_spec_rows[] = {
     PARAM_U64(CudaSpec, quiet_ms, "ms", 0, 86400000,
               "host time without a call after which work goes on though none waits, for programs that poll memory; 0: "
               "never, but 20 where memory is shared with another process"),
-    PARAM_U64(CudaSpec, query_quantum_ns, "ns", 1, 1000000000,
-              "simulated time that a query lets pass"),
-    PARAM_BOOL(CudaSpec, sticky_faults,
-               "an illegal address stays an error of its context for good"),
+    PARAM_U64(CudaSpec, query_quantum_ns, "ns", 1, 1000000000, "simulated time that a query lets pass"),
+    PARAM_BOOL(CudaSpec, sticky_faults, "an illegal address stays an error of its context for good"),
     PARAM_BOOL(CudaSpec, host_cost, "calls cost simulated time, as measured on a real driver"),
     PARAM_U64(CudaSpec, rank_skew_us, "us", 0, 1000000,
               "a rank goes on by up to so much later than what it waited for has come, at random by its own stream"),
@@ -126,26 +124,25 @@ static CudaGpu spec_gpu_of_title(const char *title)
     } known[] = {{"GB200", CUDA_GPU_GB200}, {"GB300", CUDA_GPU_GB200}, {"B200", CUDA_GPU_B200},
                  {"B300", CUDA_GPU_B200},   {"H200", CUDA_GPU_H200},   {"A100", CUDA_GPU_A100}};
 
-    for (guint i = 0; title != NULL && i < G_N_ELEMENTS(known); i++)
-        if (strstr(title, known[i].text) != NULL)
+    for (guint i = 0; title && i < G_N_ELEMENTS(known); i++)
+        if (strstr(title, known[i].text))
             return known[i].gpu;
     return CUDA_GPU_H100;
 }
 
-gboolean cuda_spec_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, const char *system,
-                        const char *config, char **sets, GError **error)
+gboolean cuda_spec_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, const char *system, const char *config,
+                        char **sets, GError **error)
 {
     param_add(params, "cuda", cuda_spec_rows, spec);
-    fabric_params(params, fabric);
-    if (!param_load_text(params, "cuda.ini", cuda_spec_defaults, TRUE, error) ||
-        !preset_load(params, system, error) ||
-        (config != NULL && !param_load_file(params, config, error)))
+    device_params(params, fabric);
+    if (!param_load_text(params, "cuda.ini", cuda_spec_defaults, TRUE, error) || !preset_load(params, system, error) ||
+        (config && !param_load_file(params, config, error)))
         return FALSE;
-    for (guint i = 0; sets != NULL && sets[i] != NULL; i++)
+    for (guint i = 0; sets && sets[i]; i++)
         if (sets[i][0] != '\0' && !param_set_text(params, sets[i], error))
             return FALSE;
     CudaFails *fails = cuda_fails_new(spec->fail, error);
-    if (fails == NULL)
+    if (!fails)
         return FALSE;
     cuda_fails_free(fails);
     if (spec->gpu == CUDA_GPU_AUTO)

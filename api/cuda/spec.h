@@ -59,8 +59,8 @@ extern const char cuda_spec_defaults[];
  * name or an INI file), then config (may be NULL), then each of sets ("section.key=value"; may be
  * NULL). Errors name file, line and key. `params` gets the rows of both specs and must live as long
  * as they. */
-gboolean cuda_spec_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, const char *system,
-                        const char *config, char **sets, GError **error);
+gboolean cuda_spec_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, const char *system, const char *config,
+                        char **sets, GError **error);
 
 /* GPUs of one host of a system that has several; 0: it has one. */
 static inline guint cuda_spec_tray_gpus(const CudaSpec *spec)

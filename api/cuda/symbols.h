@@ -17,7 +17,7 @@ extern const unsigned cuda_symbols_n;
 /* Some symbol has this name, with or without its suffix. */
 int cuda_symbols_know(const char *name);
 
-/* What a function that nobody implements answers; says so once in the log. `row` is its table row.
+/* What a function that is not implemented answers; says so once in the log. `row` is its table row.
  */
 int cuda_symbols_stub(unsigned row);
 

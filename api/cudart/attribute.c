@@ -37,7 +37,7 @@ RT cudaDeviceGetP2PAttribute(int *value, int attribute, int device, int peer)
 static int cache_preference;
 RT cudaDeviceGetCacheConfig(int *preference)
 {
-    if (preference == NULL)
+    if (!preference)
         NOTE(CUDA_ERROR_INVALID_VALUE);
     *preference = cache_preference;
     NOTE(CUDA_SUCCESS);
@@ -71,7 +71,7 @@ RT cudaFuncSetCacheConfig(const void *host, int preference)
 static CUresult name_of(const char **name, const void *host)
 {
     CUfunction function;
-    CUresult result = name != NULL ? function_of(host, &function) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = name ? function_of(host, &function) : CUDA_ERROR_INVALID_VALUE;
     return result == CUDA_SUCCESS ? cuFuncGetName(name, function) : result;
 }
 RT cudaFuncGetName(const char **name, const void *host) { CALL(name_of(name, host)); }

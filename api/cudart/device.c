@@ -21,7 +21,7 @@ static CUresult use_device(int device)
     CUcontext context = __atomic_load_n(&primary[device], __ATOMIC_ACQUIRE);
     CUresult result = CUDA_SUCCESS;
 
-    if (context == NULL) {
+    if (!context) {
         result = cuDevicePrimaryCtxRetain(&context, device);
         if (result == CUDA_SUCCESS)
             __atomic_store_n(&primary[device], context, __ATOMIC_RELEASE);
@@ -36,7 +36,7 @@ CUresult runtime_open(void)
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (cuCtxGetCurrent(&context) == CUDA_SUCCESS && context != NULL)
+    if (cuCtxGetCurrent(&context) == CUDA_SUCCESS && context)
         return CUDA_SUCCESS;
     return use_device(current_device);
 }
@@ -75,7 +75,7 @@ RT cudaGetDevice(int *device)
 {
     CUdevice now;
     CUresult result = cuInit(0);
-    if (device == NULL)
+    if (!device)
         NOTE(CUDA_ERROR_INVALID_VALUE);
     if (result != CUDA_SUCCESS)
         NOTE(result);
@@ -97,7 +97,7 @@ RT cudaDeviceGetStreamPriorityRange(int *least, int *most) { CALL(cuCtxGetStream
 RT cudaDriverGetVersion(int *version) { NOTE(cuDriverGetVersion(version)); }
 RT cudaRuntimeGetVersion(int *version)
 {
-    if (version == NULL)
+    if (!version)
         NOTE(CUDA_ERROR_INVALID_VALUE);
     *version = CUDART_NUMBER;
     return 0;
@@ -138,7 +138,7 @@ RT V2(cudaGetDeviceProperties)(cudaDeviceProp *prop, int device)
     size_t total = 0;
     int value = 0;
 
-    if (prop == NULL)
+    if (!prop)
         NOTE(CUDA_ERROR_INVALID_VALUE);
     memset(prop, 0, sizeof *prop);
     if (result == CUDA_SUCCESS)
@@ -178,7 +178,7 @@ RT cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigne
     if (result != CUDA_SUCCESS)
         NOTE(result);
     result = cuGetProcAddress(symbol, function, (int)version, flags, &status);
-    if (found != NULL)
+    if (found)
         *found = (int)status;
     NOTE(result);
 }

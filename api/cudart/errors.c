@@ -157,14 +157,14 @@ static const ErrorName *name_of(cudaError_t error)
 __attribute__((visibility("default"))) const char *cudaGetErrorName(cudaError_t error)
 {
     const ErrorName *name = name_of(error);
-    return name != NULL ? name->name : "unrecognized error code";
+    return name ? name->name : "unrecognized error code";
 }
 
 __attribute__((visibility("default"))) const char *cudaGetErrorString(cudaError_t error)
 {
     const ErrorName *name = name_of(error);
     const char *text = NULL;
-    if (name != NULL && name->text != NULL)
+    if (name && name->text)
         return name->text;
-    return name != NULL && cuGetErrorString((CUresult)error, &text) == CUDA_SUCCESS ? text : "unrecognized error code";
+    return name && cuGetErrorString((CUresult)error, &text) == CUDA_SUCCESS ? text : "unrecognized error code";
 }

@@ -7,7 +7,7 @@ RT cudaMalloc(void **at, size_t bytes)
 {
     CUdeviceptr p = 0;
     CUresult result = runtime_open();
-    if (at == NULL)
+    if (!at)
         NOTE(CUDA_ERROR_INVALID_VALUE);
     if (result == CUDA_SUCCESS && bytes > 0)
         result = cuMemAlloc(&p, bytes);
@@ -19,7 +19,7 @@ RT cudaMallocManaged(void **at, size_t bytes, unsigned flags)
 {
     CUdeviceptr p = 0;
     CUresult result = runtime_open();
-    if (at == NULL)
+    if (!at)
         NOTE(CUDA_ERROR_INVALID_VALUE);
     if (result == CUDA_SUCCESS)
         result = cuMemAllocManaged(&p, bytes, flags);
@@ -55,16 +55,14 @@ static CUresult copy(void *to, const void *from, size_t bytes, int kind, CUstrea
         return CUDA_SUCCESS;
     switch (kind) {
     case MEMCPY_HOST_TO_HOST: /* in the stream's order, as the driver's unified copy has it */
-    case MEMCPY_DEFAULT:
-        return asynchronous ? cuMemcpyAsync(d, s, bytes, stream) : cuMemcpy(d, s, bytes);
+    case MEMCPY_DEFAULT: return asynchronous ? cuMemcpyAsync(d, s, bytes, stream) : cuMemcpy(d, s, bytes);
     case MEMCPY_HOST_TO_DEVICE:
         return asynchronous ? cuMemcpyHtoDAsync(d, from, bytes, stream) : cuMemcpyHtoD(d, from, bytes);
     case MEMCPY_DEVICE_TO_HOST:
         return asynchronous ? cuMemcpyDtoHAsync(to, s, bytes, stream) : cuMemcpyDtoH(to, s, bytes);
     case MEMCPY_DEVICE_TO_DEVICE:
         return asynchronous ? cuMemcpyDtoDAsync(d, s, bytes, stream) : cuMemcpyDtoD(d, s, bytes);
-    default:
-        return (CUresult)21; /* cudaErrorInvalidMemcpyDirection */
+    default: return (CUresult)21; /* cudaErrorInvalidMemcpyDirection */
     }
 }
 RT cudaMemcpy(void *to, const void *from, size_t n, int kind) { CALL(copy(to, from, n, kind, NULL, 0)); }
@@ -86,8 +84,8 @@ RT cudaMemcpyPeerAsync(void *to, int device, const void *from, int source, size_
 RT cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *bytes, size_t n,
                         CUmemcpyAttributes *attributes, size_t *first, size_t n_attributes, CUstream stream)
 {
-    CALL(cuMemcpyBatchAsync((CUdeviceptr *)to, (CUdeviceptr *)from, (size_t *)bytes, n, attributes, first,
-                            n_attributes, stream));
+    CALL(cuMemcpyBatchAsync((CUdeviceptr *)to, (CUdeviceptr *)from, (size_t *)bytes, n, attributes, first, n_attributes,
+                            stream));
 }
 static CUresult symbol_copy(const void *symbol, const void *with, size_t n, size_t offset, int kind, CUstream stream,
                             int asynchronous, int out)
@@ -181,7 +179,7 @@ RT cudaPointerGetAttributes(cudaPointerAttributes *a, const void *at)
     unsigned type = 0, managed = 0;
     CUresult result = runtime_open();
 
-    if (a == NULL)
+    if (!a)
         NOTE(CUDA_ERROR_INVALID_VALUE);
     if (result != CUDA_SUCCESS)
         NOTE(result);
@@ -208,7 +206,7 @@ RT cudaIpcOpenMemHandle(void **at, CUipcMemHandle handle, unsigned flags)
 {
     CUdeviceptr p = 0;
     CUresult result = runtime_open();
-    if (at == NULL)
+    if (!at)
         NOTE(CUDA_ERROR_INVALID_VALUE);
     if (result == CUDA_SUCCESS)
         result = cuIpcOpenMemHandle(&p, handle, flags);

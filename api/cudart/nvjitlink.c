@@ -16,10 +16,27 @@
 #pragma GCC visibility push(default)
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* no header of ours declares them */
 
-enum { OK = 0, UNKNOWN_OPTION = 1, MISSING_ARCH = 2, INVALID_INPUT = 3, PTX_COMPILE = 4, INTERNAL = 6,
-       INCOMPATIBLE_OPTIONS = 11, WRONG_TYPE = 12, LTO_NOT_ENABLED = 18 };
-enum { INPUT_CUBIN = 1, INPUT_PTX, INPUT_LTOIR, INPUT_FATBIN, INPUT_OBJECT, INPUT_LIBRARY, INPUT_INDEX,
-       INPUT_ANY = 10 };
+enum {
+    OK = 0,
+    UNKNOWN_OPTION = 1,
+    MISSING_ARCH = 2,
+    INVALID_INPUT = 3,
+    PTX_COMPILE = 4,
+    INTERNAL = 6,
+    INCOMPATIBLE_OPTIONS = 11,
+    WRONG_TYPE = 12,
+    LTO_NOT_ENABLED = 18
+};
+enum {
+    INPUT_CUBIN = 1,
+    INPUT_PTX,
+    INPUT_LTOIR,
+    INPUT_FATBIN,
+    INPUT_OBJECT,
+    INPUT_LIBRARY,
+    INPUT_INDEX,
+    INPUT_ANY = 10
+};
 
 #define LOG_BYTES 8192
 
@@ -49,13 +66,21 @@ typedef struct {
 /* Looked up by name, so that programs which only happen to have this library loaded do not load a driver. */
 static int driver_open(Driver *driver)
 {
-    static const char *const names[] = {"cuInit", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
-                                        "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuLinkCreate_v2",
-                                        "cuLinkAddData_v2", "cuLinkAddFile_v2", "cuLinkComplete", "cuLinkDestroy"};
+    static const char *const names[] = {"cuInit",
+                                        "cuCtxGetCurrent",
+                                        "cuCtxPushCurrent_v2",
+                                        "cuCtxPopCurrent_v2",
+                                        "cuDevicePrimaryCtxRetain",
+                                        "cuDevicePrimaryCtxRelease_v2",
+                                        "cuLinkCreate_v2",
+                                        "cuLinkAddData_v2",
+                                        "cuLinkAddFile_v2",
+                                        "cuLinkComplete",
+                                        "cuLinkDestroy"};
     void **slots = (void **)driver, *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
 
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (library == NULL || (slots[i] = dlsym(library, names[i])) == NULL)
+        if (!library || !(slots[i] = dlsym(library, names[i])))
             return 0;
     return driver->init(0) == CUDA_SUCCESS;
 }
@@ -76,7 +101,7 @@ static int enter(const Driver *driver, nvJitLink *link)
 {
     CUcontext now = NULL;
 
-    if (driver->current(&now) == CUDA_SUCCESS && now != NULL)
+    if (driver->current(&now) == CUDA_SUCCESS && now)
         return 1;
     if (driver->retain(&link->pushed, 0) != CUDA_SUCCESS)
         return 0;
@@ -87,7 +112,7 @@ static void leave(const Driver *driver, nvJitLink *link)
 {
     CUcontext popped;
 
-    if (link->pushed == NULL)
+    if (!link->pushed)
         return;
     driver->pop(&popped);
     driver->release(0);
@@ -101,7 +126,7 @@ static int options_result(uint32_t n, const char **options)
     int arch = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (options[i] == NULL || options[i][0] != '-')
+        if (!options[i] || options[i][0] != '-')
             return UNKNOWN_OPTION;
         if (strncmp(options[i], "-arch=", 6) == 0)
             arch = 1;
@@ -125,20 +150,14 @@ static unsigned registers_max(uint32_t n, const char **options)
 static int driver_result(nvJitLink *link, CUresult result)
 {
     switch (result) {
-    case CUDA_SUCCESS:
-        return OK;
+    case CUDA_SUCCESS: return OK;
     case CUDA_ERROR_INVALID_PTX:
-    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-        return PTX_COMPILE;
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION: return PTX_COMPILE;
     case CUDA_ERROR_INVALID_VALUE:
     case CUDA_ERROR_INVALID_IMAGE:
-    case CUDA_ERROR_FILE_NOT_FOUND:
-        return INVALID_INPUT;
-    case CUDA_ERROR_NO_BINARY_FOR_GPU:
-        return WRONG_TYPE;
-    default:
-        say(link, "the driver's linker answers %d\n", (int)result);
-        return INTERNAL;
+    case CUDA_ERROR_FILE_NOT_FOUND: return INVALID_INPUT;
+    case CUDA_ERROR_NO_BINARY_FOR_GPU: return WRONG_TYPE;
+    default: say(link, "the driver's linker answers %d\n", (int)result); return INTERNAL;
     }
 }
 
@@ -148,14 +167,14 @@ int nvJitLinkCreate(nvJitLink **handle, uint32_t n, const char **options)
                           CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_MAX_REGISTERS};
     Driver driver;
 
-    if (handle == NULL || (n > 0 && options == NULL))
+    if (!handle || (n > 0 && !options))
         return INVALID_INPUT;
     *handle = NULL;
     int result = options_result(n, options);
     if (result != OK)
         return result;
     nvJitLink *link = calloc(1, sizeof *link);
-    if (link == NULL || !driver_open(&driver) || !enter(&driver, link)) {
+    if (!link || !driver_open(&driver) || !enter(&driver, link)) {
         free(link);
         return INTERNAL;
     }
@@ -177,7 +196,7 @@ int nvJitLinkDestroy(nvJitLink **handle)
 {
     Driver driver;
 
-    if (handle == NULL || *handle == NULL)
+    if (!handle || !*handle)
         return INVALID_INPUT;
     if (driver_open(&driver))
         driver.destroy((*handle)->link);
@@ -190,28 +209,16 @@ int nvJitLinkDestroy(nvJitLink **handle)
 static int kind_of(nvJitLink *link, int type, CUjitInputType *kind)
 {
     switch (type) {
-    case INPUT_PTX:
-        *kind = CU_JIT_INPUT_PTX;
-        return 1;
-    case INPUT_CUBIN:
-        *kind = CU_JIT_INPUT_CUBIN;
-        return 1;
+    case INPUT_PTX: *kind = CU_JIT_INPUT_PTX; return 1;
+    case INPUT_CUBIN: *kind = CU_JIT_INPUT_CUBIN; return 1;
     case INPUT_FATBIN:
     case INPUT_ANY: /* the driver's linker looks at the bytes, whatever the kind */
         *kind = CU_JIT_INPUT_FATBINARY;
         return 1;
-    case INPUT_OBJECT:
-        *kind = CU_JIT_INPUT_OBJECT;
-        return 1;
-    case INPUT_LIBRARY:
-        *kind = CU_JIT_INPUT_LIBRARY;
-        return 1;
-    case INPUT_LTOIR:
-        say(link, "LTO-IR is not linked here: hand over PTX\n");
-        return 0;
-    default:
-        say(link, "inputs of type %d are not linked here\n", type);
-        return 0;
+    case INPUT_OBJECT: *kind = CU_JIT_INPUT_OBJECT; return 1;
+    case INPUT_LIBRARY: *kind = CU_JIT_INPUT_LIBRARY; return 1;
+    case INPUT_LTOIR: say(link, "LTO-IR is not linked here: hand over PTX\n"); return 0;
+    default: say(link, "inputs of type %d are not linked here\n", type); return 0;
     }
 }
 
@@ -220,7 +227,7 @@ int nvJitLinkAddData(nvJitLink *link, int type, const void *data, size_t bytes, 
     CUjitInputType kind;
     Driver driver;
 
-    if (link == NULL || data == NULL || bytes == 0)
+    if (!link || !data || bytes == 0)
         return INVALID_INPUT;
     if (!kind_of(link, type, &kind))
         return type == INPUT_LTOIR ? LTO_NOT_ENABLED : WRONG_TYPE;
@@ -236,7 +243,7 @@ int nvJitLinkAddFile(nvJitLink *link, int type, const char *path)
     CUjitInputType kind;
     Driver driver;
 
-    if (link == NULL || path == NULL)
+    if (!link || !path)
         return INVALID_INPUT;
     if (!kind_of(link, type, &kind))
         return type == INPUT_LTOIR ? LTO_NOT_ENABLED : WRONG_TYPE;
@@ -251,7 +258,7 @@ int nvJitLinkComplete(nvJitLink *link)
 {
     Driver driver;
 
-    if (link == NULL)
+    if (!link)
         return INVALID_INPUT;
     if (!driver_open(&driver) || !enter(&driver, link))
         return INTERNAL;
@@ -262,7 +269,7 @@ int nvJitLinkComplete(nvJitLink *link)
 
 int nvJitLinkGetLinkedCubinSize(nvJitLink *link, size_t *bytes)
 {
-    if (link == NULL || bytes == NULL || link->image == NULL)
+    if (!link || !bytes || !link->image)
         return INVALID_INPUT;
     *bytes = link->bytes;
     return OK;
@@ -270,7 +277,7 @@ int nvJitLinkGetLinkedCubinSize(nvJitLink *link, size_t *bytes)
 
 int nvJitLinkGetLinkedCubin(nvJitLink *link, void *image)
 {
-    if (link == NULL || image == NULL || link->image == NULL)
+    if (!link || !image || !link->image)
         return INVALID_INPUT;
     memcpy(image, link->image, link->bytes);
     return OK;
@@ -285,7 +292,7 @@ int nvJitLinkGetLinkedPtx(nvJitLink *link, char *text) { return link && text ? L
 
 static int log_bytes(const char *log, size_t *bytes)
 {
-    if (bytes == NULL)
+    if (!bytes)
         return INVALID_INPUT;
     *bytes = log[0] != '\0' ? strlen(log) + 1 : 0;
     return OK;
@@ -293,7 +300,7 @@ static int log_bytes(const char *log, size_t *bytes)
 
 static int log_text(const char *log, char *text)
 {
-    if (text == NULL)
+    if (!text)
         return INVALID_INPUT;
     if (log[0] != '\0')
         memcpy(text, log, strlen(log) + 1);
@@ -313,7 +320,7 @@ int nvJitLinkGetInfoLog(nvJitLink *link, char *text) { return link ? log_text(li
 
 int nvJitLinkVersion(unsigned int *major, unsigned int *minor)
 {
-    if (major == NULL || minor == NULL)
+    if (!major || !minor)
         return INVALID_INPUT;
     *major = 12;
     *minor = 2;
@@ -321,16 +328,23 @@ int nvJitLinkVersion(unsigned int *major, unsigned int *minor)
 }
 
 /* The names that the header's inline functions call. */
-#define ALIAS(name, version) \
+#define ALIAS(name, version)                                                                                           \
     extern __typeof__(nvJitLink##name) __nvJitLink##name##_##version __attribute__((alias("nvJitLink" #name)));
-#define ALIASES(version)                                                                           \
-    ALIAS(Create, version) ALIAS(Destroy, version) ALIAS(AddData, version) ALIAS(AddFile, version) \
-    ALIAS(Complete, version) ALIAS(GetLinkedCubinSize, version) ALIAS(GetLinkedCubin, version)     \
-    ALIAS(GetLinkedPtxSize, version) ALIAS(GetLinkedPtx, version) ALIAS(GetErrorLogSize, version)  \
+#define ALIASES(version)                                                                                               \
+    ALIAS(Create, version)                                                                                             \
+    ALIAS(Destroy, version)                                                                                            \
+    ALIAS(AddData, version)                                                                                            \
+    ALIAS(AddFile, version)                                                                                            \
+    ALIAS(Complete, version)                                                                                           \
+    ALIAS(GetLinkedCubinSize, version)                                                                                 \
+    ALIAS(GetLinkedCubin, version)                                                                                     \
+    ALIAS(GetLinkedPtxSize, version)                                                                                   \
+    ALIAS(GetLinkedPtx, version)                                                                                       \
+    ALIAS(GetErrorLogSize, version)                                                                                    \
     ALIAS(GetErrorLog, version) ALIAS(GetInfoLogSize, version) ALIAS(GetInfoLog, version)
 #ifdef NVJITLINK_12
-ALIASES(12_0) ALIASES(12_1) ALIASES(12_2) ALIASES(12_3) ALIASES(12_4) ALIASES(12_5) ALIASES(12_6) ALIASES(12_8)
-ALIASES(12_9)
+ALIASES(12_0)
+ALIASES(12_1) ALIASES(12_2) ALIASES(12_3) ALIASES(12_4) ALIASES(12_5) ALIASES(12_6) ALIASES(12_8) ALIASES(12_9)
 #else
 ALIASES(13_0) ALIASES(13_1) ALIASES(13_2) ALIASES(13_3) ALIASES(13_4) ALIASES(13_5)
 #endif

@@ -34,13 +34,10 @@ cudaError_t cudaStreamQuery(CUstream s);
 cudaError_t cudaStreamSynchronize(CUstream s);
 cudaError_t cudaStreamWaitEvent(CUstream s, CUevent e, unsigned flags);
 
-static CUstream own(CUstream s) { return s != NULL ? s : (CUstream)2; /* CU_STREAM_PER_THREAD */ }
+static CUstream own(CUstream s) { return s ? s : (CUstream)2; /* CU_STREAM_PER_THREAD */ }
 
 /* Calls without a stream are those of the own one, waited for. */
-static cudaError_t waited(cudaError_t result)
-{
-    return result == 0 ? cudaStreamSynchronize(own(NULL)) : result;
-}
+static cudaError_t waited(cudaError_t result) { return result == 0 ? cudaStreamSynchronize(own(NULL)) : result; }
 
 RT cudaMemcpy_ptds(void *to, const void *from, size_t n, int kind)
 {
@@ -93,7 +90,7 @@ RT cudaLaunchCooperativeKernel_ptsz(const void *host, dim3 grid, dim3 block, voi
 RT cudaLaunchKernelExC_ptsz(const cudaLaunchConfig *config, const void *host, void **args)
 {
     cudaLaunchConfig c;
-    if (config == NULL)
+    if (!config)
         return cudaLaunchKernelExC(config, host, args);
     c = *config;
     c.stream = own(c.stream);

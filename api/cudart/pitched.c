@@ -5,7 +5,7 @@ RT cudaMallocPitch(void **at, size_t *pitch, size_t width, size_t height)
 {
     CUdeviceptr p = 0;
     CUresult result = runtime_open();
-    if (at == NULL || pitch == NULL)
+    if (!at || !pitch)
         NOTE(CUDA_ERROR_INVALID_VALUE);
     if (result == CUDA_SUCCESS)
         result = cuMemAllocPitch(&p, pitch, width, height, 4);
@@ -32,9 +32,15 @@ static CUresult copy(void *to, size_t to_pitch, const void *from, size_t from_pi
         return (CUresult)21; /* cudaErrorInvalidMemcpyDirection */
     if (width == 0 || height == 0)
         return CUDA_SUCCESS;
-    CUDA_MEMCPY2D c = {.srcMemoryType = side(kind, 1), .srcHost = from, .srcDevice = (CUdeviceptr)(uintptr_t)from,
-                       .srcPitch = from_pitch, .dstMemoryType = side(kind, 0), .dstHost = to,
-                       .dstDevice = (CUdeviceptr)(uintptr_t)to, .dstPitch = to_pitch, .WidthInBytes = width,
+    CUDA_MEMCPY2D c = {.srcMemoryType = side(kind, 1),
+                       .srcHost = from,
+                       .srcDevice = (CUdeviceptr)(uintptr_t)from,
+                       .srcPitch = from_pitch,
+                       .dstMemoryType = side(kind, 0),
+                       .dstHost = to,
+                       .dstDevice = (CUdeviceptr)(uintptr_t)to,
+                       .dstPitch = to_pitch,
+                       .WidthInBytes = width,
                        .Height = height};
     return asynchronous ? cuMemcpy2DAsync(&c, stream) : cuMemcpy2D(&c);
 }

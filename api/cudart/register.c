@@ -31,7 +31,7 @@ static unsigned bucket(const void *host) { return (unsigned)((uintptr_t)host >> 
 __attribute__((visibility("default"))) void **__cudaRegisterFatBinary(void *wrapper)
 {
     Image *image = calloc(1, sizeof *image);
-    if (image != NULL)
+    if (image)
         image->wrapper = wrapper;
     return (void **)image;
 }
@@ -41,7 +41,7 @@ __attribute__((visibility("default"))) void __cudaUnregisterFatBinary(void **han
     Image *image = (Image *)handle;
 
     pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < BUCKETS && image != NULL; i++)
+    for (unsigned i = 0; i < BUCKETS && image; i++)
         for (Symbol **at = &symbols[i]; *at != NULL;) {
             Symbol *one = *at;
             if (one->image != image) {
@@ -52,7 +52,7 @@ __attribute__((visibility("default"))) void __cudaUnregisterFatBinary(void **han
             free(one);
         }
     pthread_mutex_unlock(&lock);
-    if (image != NULL && image->library != NULL)
+    if (image && image->library)
         cuLibraryUnload(image->library); /* at exit the driver may have ended before: nothing is lost */
     free(image);
 }
@@ -61,7 +61,7 @@ static void add(void **handle, const void *host, const char *name, int variable,
 {
     Symbol *one = calloc(1, sizeof *one);
 
-    if (one == NULL || handle == NULL)
+    if (!one || !handle)
         return;
     *one = (Symbol){.image = (Image *)handle, .host = host, .name = name, .variable = variable, .managed = managed};
     pthread_mutex_lock(&lock);
@@ -71,20 +71,22 @@ static void add(void **handle, const void *host, const char *name, int variable,
 }
 
 __attribute__((visibility("default"))) void __cudaRegisterFunction(void **handle, const char *host, char *device,
-    const char *name, int limit, void *tid, void *bid, void *block, void *grid, int *warp)
+                                                                   const char *name, int limit, void *tid, void *bid,
+                                                                   void *block, void *grid, int *warp)
 {
     (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     add(handle, host, name, 0, 0);
 }
 __attribute__((visibility("default"))) void __cudaRegisterVar(void **handle, char *host, char *device, const char *name,
-    int external, size_t bytes, int constant, int global)
+                                                              int external, size_t bytes, int constant, int global)
 {
     (void)device, (void)external, (void)bytes, (void)constant, (void)global;
     add(handle, host, name, 1, 0);
 }
 /* The host's stand-in is a pointer to the variable, which is filled in when the image is loaded. */
 __attribute__((visibility("default"))) void __cudaRegisterManagedVar(void **handle, void **host, char *device,
-    const char *name, int external, size_t bytes, int constant, int global)
+                                                                     const char *name, int external, size_t bytes,
+                                                                     int constant, int global)
 {
     (void)device, (void)external, (void)bytes, (void)constant, (void)global;
     add(handle, host, name, 1, 1);
@@ -105,7 +107,7 @@ __attribute__((visibility("default"))) char __cudaInitModule(void **handle)
 {
     Image *image = (Image *)handle;
 
-    if (image == NULL || runtime_open() != CUDA_SUCCESS)
+    if (!image || runtime_open() != CUDA_SUCCESS)
         return 0;
     pthread_mutex_lock(&lock);
     CUresult result = load(image);
@@ -135,8 +137,8 @@ CUresult runtime_kernel(const void *host, CUkernel *kernel)
 {
     pthread_mutex_lock(&lock);
     Symbol *one = find(host, 0);
-    CUresult result = one == NULL ? (CUresult)98 /* cudaErrorInvalidDeviceFunction */ : load(one->image);
-    if (result == CUDA_SUCCESS && one->kernel == NULL)
+    CUresult result = !one ? (CUresult)98 /* cudaErrorInvalidDeviceFunction */ : load(one->image);
+    if (result == CUDA_SUCCESS && !one->kernel)
         result = cuLibraryGetKernel(&one->kernel, one->image->library, one->name);
     if (result == CUDA_SUCCESS)
         *kernel = one->kernel;
@@ -149,7 +151,7 @@ CUresult runtime_variable(const void *host, CUdeviceptr *address, size_t *bytes)
 {
     pthread_mutex_lock(&lock);
     Symbol *one = find(host, 1);
-    CUresult result = one == NULL ? (CUresult)13 /* cudaErrorInvalidSymbol */ : load(one->image);
+    CUresult result = !one ? (CUresult)13 /* cudaErrorInvalidSymbol */ : load(one->image);
     if (result == CUDA_SUCCESS)
         result = cuLibraryGetGlobal(address, bytes, one->image->library, one->name);
     pthread_mutex_unlock(&lock);
@@ -161,7 +163,11 @@ CUresult runtime_variable(const void *host, CUdeviceptr *address, size_t *bytes)
 #define NESTED_MAX 16 /* configurations pushed and not popped */
 static _Thread_local struct {
     int n;
-    struct { dim3 grid, block; size_t shared; CUstream stream; } at[NESTED_MAX];
+    struct {
+        dim3 grid, block;
+        size_t shared;
+        CUstream stream;
+    } at[NESTED_MAX];
 } pushed;
 
 __attribute__((visibility("default"))) unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
@@ -193,7 +199,7 @@ static CUresult launch(CUkernel kernel, dim3 grid, dim3 block, void **args, size
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0 ||
         (unsigned long long)block.x * block.y * block.z > 1024 || shared > 0xffffffffu)
         return (CUresult)9; /* cudaErrorInvalidConfiguration */
-    if (kernel == NULL && not_had != CUDA_SUCCESS)
+    if (!kernel && not_had != CUDA_SUCCESS)
         return not_had;
     return cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared,
                           stream, args, NULL);
@@ -219,10 +225,10 @@ RT cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **args, size_t
 }
 static CUresult driver_config(const cudaLaunchConfig *c, const void *host, CUkernel *kernel, CUlaunchConfig *config)
 {
-    if (c == NULL)
+    if (!c)
         return CUDA_ERROR_INVALID_VALUE;
-    *config = (CUlaunchConfig){c->grid.x,  c->grid.y,  c->grid.z, c->block.x, c->block.y, c->block.z,
-                               (unsigned)c->shared, c->stream, c->attrs, c->n};
+    *config = (CUlaunchConfig){c->grid.x,  c->grid.y,           c->grid.z, c->block.x, c->block.y,
+                               c->block.z, (unsigned)c->shared, c->stream, c->attrs,   c->n};
     return runtime_kernel(host, kernel);
 }
 static CUresult launch_config(const cudaLaunchConfig *c, const void *host, void **args)
@@ -279,12 +285,13 @@ static CUresult attributes(cudaFuncAttributes *a, const void *host)
 {
     CUfunction f;
     int v[CU_FUNC_ATTRIBUTE_MAX];
-    CUresult result = a != NULL ? function_of(host, &f) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = a ? function_of(host, &f) : CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX && result == CUDA_SUCCESS; i++)
         result = cuFuncGetAttribute(&v[i], (CUfunction_attribute)i, f);
     if (result == CUDA_SUCCESS)
-        *a = (cudaFuncAttributes){(size_t)v[1], (size_t)v[2], (size_t)v[3], v[0], v[4], v[5], v[6], v[7], v[8], v[9],
-                                  v[10], {v[11], v[12], v[13]}, v[15], v[14], {0}};
+        *a = (cudaFuncAttributes){(size_t)v[1], (size_t)v[2], (size_t)v[3], v[0], v[4],  v[5],
+                                  v[6],         v[7],         v[8],         v[9], v[10], {v[11], v[12], v[13]},
+                                  v[15],        v[14],        {0}};
     return result;
 }
 RT cudaFuncGetAttributes(cudaFuncAttributes *a, const void *host) { CALL(attributes(a, host)); }

@@ -8,7 +8,10 @@
 #include <fanout/cuda.h>
 
 typedef int cudaError_t; /* the driver API's CUresult, by number */
-typedef struct { unsigned x, y, z; } dim3;
+typedef struct {
+    unsigned x, y, z;
+} dim3;
+/* clang-format off */
 typedef struct { size_t shared, constant, local; int threads, registers, ptx, binary, cache_ca, dynamic_max, carveout,
                  cluster_must, cluster[3], cluster_policy, non_portable, reserved[16]; } cudaFuncAttributes;
 #ifdef CUDART_12
@@ -67,6 +70,7 @@ typedef struct {
     unsigned int gpuPciSubsystemID; int hostNumaMultinodeIpcSupported; int reserved[56];
 #endif
 } cudaDeviceProp;
+/* clang-format on */
 #ifdef CUDART_12
 _Static_assert(sizeof(cudaDeviceProp) == 1032 && __builtin_offsetof(cudaDeviceProp, l2CacheSize) == 616, "12.9");
 #else
@@ -85,7 +89,11 @@ CUresult runtime_open(void);               /* the thread's device is current; a 
 cudaError_t runtime_missing(const char *name, int *said);
 #define NOTE(call) return runtime_note(call)
 /* A call that needs a device: opens it first. */
-#define CALL(call) do { CUresult opened = runtime_open(); return runtime_note(opened ? opened : (call)); } while (0)
+#define CALL(call)                                                                                                     \
+    do {                                                                                                               \
+        CUresult opened = runtime_open();                                                                              \
+        return runtime_note(opened ? opened : (call));                                                                 \
+    } while (0)
 
 /* register.c */
 CUresult runtime_kernel(const void *host, CUkernel *kernel);

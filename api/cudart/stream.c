@@ -43,8 +43,8 @@ RT cudaGraphAddEventRecordNode(CUgraphNode *node, CUgraph g, const CUgraphNode *
 {
     CALL(cuGraphAddEventRecordNode(node, g, before, n, e));
 }
-RT V2(cudaGraphAddDependencies)(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
-                                const CUgraphEdgeData *edges, size_t n)
+RT V2(cudaGraphAddDependencies)(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges,
+                                size_t n)
 {
     CALL(cuGraphAddDependencies(g, from, to, edges, n));
 }

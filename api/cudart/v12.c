@@ -9,7 +9,7 @@ cudaError_t cudaGetDeviceProperties_v2(cudaDeviceProp *prop, int device);
 RT cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 {
     cudaDeviceProp whole;
-    cudaError_t error = cudaGetDeviceProperties_v2(prop != NULL ? &whole : NULL, device);
+    cudaError_t error = cudaGetDeviceProperties_v2(prop ? &whole : NULL, device);
     if (error == 0)
         memcpy(prop, &whole, offsetof(cudaDeviceProp, hostRegisterSupported));
     return error;

@@ -8,7 +8,7 @@
 /* One process, over all groups that it was part of. */
 typedef struct {
     guint32 client, rank;
-    guint64 groups, last; /* how many it was in; of how many it was the last */
+    guint64 groups, last;     /* how many it was in; of how many it was the last */
     guint64 late_ps, most_ps; /* by how much it came after the one before it, where it was the last */
     guint64 waited_ps;        /* from its own start to the last one's, all together */
 } Row;
@@ -55,7 +55,7 @@ void engine_arrivals_add(Engine *engine, const GArray *arrivals)
         if (!is_first_of_its_own(arrivals, i))
             continue;
         processes++;
-        if (last == NULL || a->start_ps >= last_ps) {
+        if (!last || a->start_ps >= last_ps) {
             before_ps = last_ps;
             last_ps = a->start_ps;
             last = a;
@@ -99,16 +99,47 @@ static const Column columns[] = {
     COLUMN_END,
 };
 
-void engine_arrivals_report(Engine *engine, Report *report)
+static gboolean has_any(const GArray *rows, guint32 client)
+{
+    for (guint i = 0; i < rows->len; i++)
+        if (client == 0 || g_array_index(rows, Row, i).client == client)
+            return TRUE;
+    return FALSE;
+}
+
+/* In words, of the process that was last most often. */
+static void say_last(const GArray *rows, Report *report)
+{
+    const Row *worst = NULL;
+
+    for (guint i = 0; i < rows->len; i++) {
+        const Row *row = &g_array_index(rows, Row, i);
+        if (row->last > 0 && row->rank != G_MAXUINT32 && (!worst || row->last > worst->last))
+            worst = row;
+    }
+    if (worst)
+        report_add_note(report,
+                        "rank %u was last into %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                        " kernels that belong together, by %.3f us on average and %.3f at most",
+                        worst->rank, worst->last, worst->groups,
+                        (double)worst->late_ps / (double)worst->last / (double)PS_PER_US,
+                        (double)worst->most_ps / (double)PS_PER_US);
+}
+
+void engine_arrivals_report(Engine *engine, Report *report, guint32 client)
 {
     const GArray *rows = engine->arrivals;
 
-    if (rows->len == 0)
+    if (!has_any(rows, client))
         return;
     g_array_sort(engine->arrivals, compare_rows);
+    if (client == 0)
+        say_last(rows, report);
     Table *table = report_add_table(report, "arrivals", "Who was last into kernels that belong together", columns, 0);
     for (guint i = 0; i < rows->len; i++) {
         const Row *row = &g_array_index(rows, Row, i);
+        if (client != 0 && row->client != client)
+            continue;
         if (row->rank == G_MAXUINT32)
             table_null(table);
         else

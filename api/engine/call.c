@@ -10,7 +10,7 @@
 void engine_disturbed(Engine *engine)
 {
     engine->quiet = FALSE;
-    engine->disturbed = TRUE;
+    engine->disturbed = engine->stirred = TRUE;
     engine->look_us = ENGINE_LOOK_FIRST_US;
     engine->still_us = 0;
     engine->told_busy = FALSE;
@@ -20,7 +20,7 @@ void engine_disturbed(Engine *engine)
 void engine_tell_time(Engine *engine)
 {
     __atomic_store_n(&engine->seen_ps, sim_now_ps(engine->sim), __ATOMIC_RELEASE);
-    if (engine->spec.gate != NULL)
+    if (engine->spec.gate)
         __atomic_store_n(engine->spec.gate->seen_ps, engine->seen_ps, __ATOMIC_RELEASE);
 }
 
@@ -30,7 +30,7 @@ void engine_answer(Engine *engine, EngineCall *call, EngineStatus status)
     call->reply.status = status;
     call->done = TRUE;
     engine_disturbed(engine);
-    if (call->from != NULL)
+    if (call->from)
         engine->spec.gate->answer(engine->spec.gate->self, call);
     else
         pthread_cond_signal(&call->cond);
@@ -38,7 +38,7 @@ void engine_answer(Engine *engine, EngineCall *call, EngineStatus status)
 
 guint64 engine_seen_ps(const Engine *engine)
 {
-    return __atomic_load_n(engine->remote != NULL ? engine->remote_seen_ps : &engine->seen_ps, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(engine->remote ? engine->remote_seen_ps : &engine->seen_ps, __ATOMIC_ACQUIRE);
 }
 
 /* A thread of this process has posted something. Lock held. */
@@ -58,7 +58,7 @@ void engine_look_later(Engine *engine, guint64 look_us)
     struct timespec until;
     guint64 posts;
 
-    if (gate != NULL) {
+    if (gate) {
         pthread_mutex_unlock(&engine->lock);
         gate->wait(gate->self, engine->wake_fd, look_us);
         if (read(engine->wake_fd, &posts, sizeof posts) > 0)
@@ -85,7 +85,7 @@ static void *caller_main(void *data)
     pthread_mutex_lock(&engine->lock);
     for (;;) {
         Work *work = g_queue_pop_head(&engine->to_call);
-        if (work == NULL) {
+        if (!work) {
             pthread_cond_wait(&engine->call_posted, &engine->lock);
             continue;
         }

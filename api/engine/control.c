@@ -44,9 +44,9 @@ guint engine_gpu_reset(Engine *engine, guint32 gpu)
     g_autoptr(GPtrArray) active = g_ptr_array_copy(engine->active, NULL, NULL); /* some end here */
     for (guint i = 0; i < active->len; i++) {
         Work *work = g_ptr_array_index(active, i);
-        if (work->request.gpu != gpu || work->context == NULL || work->context->fault != FAULT_RESET)
+        if (work->request.gpu != gpu || !work->context || work->context->fault != FAULT_RESET)
             continue;
-        if (work->launch != NULL)
+        if (work->launch)
             kernel_abort(work->launch, PTX_FAULT_HUNG, "its GPU was reset");
         else if (work->steps == &engine_wait_value_steps)
             engine_value_give_up(work);

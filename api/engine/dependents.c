@@ -6,6 +6,7 @@
  * griddepcontrol.wait then holds until sm.dependent_ps after that kernel's last store.
  * In the stream's order nothing changes: a kernel is done when it has ended and the one before it is done. */
 #include "api/engine/internal.h"
+#include "device/launch_time.h"
 
 /* All stores of the kernel and of those before it are performed. */
 static gboolean performed(const Work *work, SimTime *when_ps)
@@ -21,15 +22,15 @@ static gboolean performed(const Work *work, SimTime *when_ps)
 /* May it start, as far as its primary is concerned? */
 static gboolean may_start(Work *work)
 {
-    const SmSpec *sm = &work->engine->fabric->spec.sm;
+    const FabricSpec *spec = &work->engine->fabric->spec;
     SimTime when_ps = 0;
 
-    if (work->primary == NULL)
+    if (!work->primary)
         return TRUE;
     if (work->programmatic && work->primary->triggered)
-        work->ready_ps = work->primary->triggered_ps + sm->dependent_ps;
+        work->ready_ps = launch_time_behind_ps(spec, TRUE, work->primary->triggered_ps);
     else if (performed(work->primary, &when_ps))
-        work->ready_ps = when_ps + (work->programmatic ? sm->dependent_ps : sm->queued_ps);
+        work->ready_ps = launch_time_behind_ps(spec, work->programmatic, when_ps);
     else
         return FALSE;
     return TRUE;
@@ -49,12 +50,13 @@ static void look_behind(Work *work)
     SimTime now_ps = sim_now_ps(work->engine->sim), when_ps = 0;
     gboolean all = performed(work, &when_ps);
 
-    for (guint i = 0; work->dependents != NULL && i < work->dependents->len; i++) {
+    for (guint i = 0; work->dependents && i < work->dependents->len; i++) {
         Work *next = g_ptr_array_index(work->dependents, i);
         look(next);
-        if (all && next->launch != NULL && next->ptx.depends && !next->released) {
+        if (all && next->launch && next->ptx.depends && !next->released) {
             next->released = TRUE;
-            kernel_release(next->launch, MAX(now_ps, when_ps + work->engine->fabric->spec.sm.dependent_ps));
+            kernel_release(next->launch,
+                           MAX(now_ps, launch_time_behind_ps(&work->engine->fabric->spec, TRUE, when_ps)));
         }
         if (all)
             look_behind(next);
@@ -63,19 +65,19 @@ static void look_behind(Work *work)
 
 gboolean engine_depend(Work *work, Work *before)
 {
-    if (work->request.op == ENGINE_RECORD && before != NULL && !before->done)
+    if (work->request.op == ENGINE_RECORD && before && !before->done)
         work->behind = before->request.op == ENGINE_LAUNCH_PTX ? engine_work_ref(before)
-                       : before->behind != NULL                ? engine_work_ref(before->behind)
+                       : before->behind                        ? engine_work_ref(before->behind)
                                                                : NULL;
-    if (work->request.op != ENGINE_LAUNCH_PTX || before == NULL || before->done)
+    if (work->request.op != ENGINE_LAUNCH_PTX || !before || before->done)
         return FALSE;
-    if (before->behind != NULL) {
+    if (before->behind) {
         work->programmatic &= before->request.access == ENGINE_RECORD_OF_GRAPH;
         before = before->behind;
     }
     if (before->request.op != ENGINE_LAUNCH_PTX || before->done || before->request.gpu != work->request.gpu)
         return FALSE;
-    if (before->dependents == NULL)
+    if (!before->dependents)
         before->dependents = g_ptr_array_new();
     g_ptr_array_add(before->dependents, engine_work_ref(work));
     work->primary = engine_work_ref(before);
@@ -105,7 +107,7 @@ gboolean engine_kernel_depends(const Work *work)
 {
     SimTime when_ps = 0;
 
-    return work->primary != NULL && !performed(work->primary, &when_ps);
+    return work->primary && !performed(work->primary, &when_ps);
 }
 
 void engine_kernel_end(Work *work, FaultKind fault)
@@ -122,11 +124,11 @@ void engine_dependents_done(Work *work)
     g_autoptr(GPtrArray) dependents = g_steal_pointer(&work->dependents);
 
     work->performed = work->triggered = TRUE; /* it may have ended without having been launched */
-    for (guint i = 0; dependents != NULL && i < dependents->len; i++) {
+    for (guint i = 0; dependents && i < dependents->len; i++) {
         Work *next = g_ptr_array_index(dependents, i);
         g_clear_pointer(&next->primary, engine_work_unref);
         look(next);
-        if (next->launch != NULL && next->ptx.depends && !next->released) {
+        if (next->launch && next->ptx.depends && !next->released) {
             next->released = TRUE;
             kernel_release(next->launch, now_ps);
         }

@@ -7,8 +7,8 @@
 
 #include "model/fabric/waves.h"
 
-#define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
-#define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
+#define STUCK_LOOK_US 20000   /* how often a quiet engine asks whether anybody can still act */
+#define STUCK_AFTER_US 500000 /* how long nothing can act before it says so */
 
 static _Thread_local gboolean on_engine_thread;
 static _Thread_local EngineOrder own_order; /* of the calls of this thread */
@@ -19,7 +19,7 @@ EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineRep
 {
     EngineCall call = {.request = *request};
 
-    if (engine->remote != NULL)
+    if (engine->remote)
         return engine->remote->call(engine->remote_self, request, reply);
     if (on_engine_thread) {
         if ((request->op != ENGINE_REPORT && request->op != ENGINE_TIMELINE) || !handle(engine, &call))
@@ -51,8 +51,8 @@ static void save_timeline(Engine *engine, EngineCall *call)
     g_autoptr(GError) error = NULL;
     const char *path = (const char *)(guintptr)call->request.argument;
 
-    call->reply.value = engine->slices != NULL && engine_timeline_save(engine, path, &error);
-    if (error != NULL)
+    call->reply.value = engine->slices && engine_timeline_save(engine, path, &error);
+    if (error)
         log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, 0, "--perfetto: %s", error->message);
 }
 
@@ -63,23 +63,21 @@ static gboolean handle(Engine *engine, EngineCall *call)
     const EngineRequest *request = &call->request;
 
     switch (request->op) {
-    case ENGINE_NOW:
-        call->reply.time_ps = sim_now_ps(engine->sim);
-        return TRUE;
+    case ENGINE_NOW: call->reply.time_ps = sim_now_ps(engine->sim); return TRUE;
     case ENGINE_REPORT:
+        if (request->object != 0) {
+            engine_stats_report_client(engine, (Report *)(guintptr)request->argument, request->object);
+            call->reply.value = 1;
+            return TRUE;
+        }
         /* the last that a process asks for */
         engine_stats_report(engine, (Report *)(guintptr)request->argument);
         call->reply.value = engine_series_end(engine, (Report *)(guintptr)request->argument) &&
                             sim_trace_end(engine->sim);
         return TRUE;
-    case ENGINE_SHARED:
-        engine->shared = TRUE;
-        return TRUE;
-    case ENGINE_TIMELINE:
-        save_timeline(engine, call);
-        return TRUE;
-    default:
-        break;
+    case ENGINE_SHARED: engine->shared = TRUE; return TRUE;
+    case ENGINE_TIMELINE: save_timeline(engine, call); return TRUE;
+    default: break;
     }
     if (engine_memory_request(engine, request, &call->reply))
         return TRUE;
@@ -101,14 +99,14 @@ static void serve(Engine *engine)
 
     for (;;) {
         Work *returned = g_queue_pop_head(&engine->returned);
-        EngineCall *call = returned == NULL ? g_queue_pop_head(&engine->calls) : NULL;
-        if (returned == NULL && call == NULL && gate == NULL)
+        EngineCall *call = !returned ? g_queue_pop_head(&engine->calls) : NULL;
+        if (!returned && !call && !gate)
             return;
         pthread_mutex_unlock(&engine->lock);
         gboolean answered = FALSE, came = TRUE;
-        if (returned != NULL)
+        if (returned)
             engine_host_returned(engine, returned);
-        else if (call != NULL)
+        else if (call)
             answered = engine_take(engine, call);
         else
             came = gate->take(gate->self);
@@ -120,7 +118,7 @@ static void serve(Engine *engine)
     }
 }
 
-/* Nothing is due, and calls wait: sleeps a moment, and gives up when nobody can act any more. Lock held, given up
+/* Nothing is due, and calls wait: sleeps a moment, and gives up when nothing can act any more. Lock held, given up
  * inside. */
 static void advance_to_nothing(Engine *engine)
 {
@@ -145,7 +143,11 @@ static void advance_to_nothing(Engine *engine)
 /* Time is wanted: lets it run when everything is quiet. Lock held, given up inside. */
 static void advance(Engine *engine)
 {
-    if (!engine_is_quiet(engine)) {
+    const gboolean quiet = engine_is_quiet(engine);
+
+    if (engine_woken_go(engine, quiet))
+        return;
+    if (!quiet) {
         engine_await_quiet(engine);
         return;
     }
@@ -168,16 +170,14 @@ static gboolean build(Engine *engine)
 {
     SimSpec spec = {.seed = engine->spec.seed,
                     .engine = engine->spec.reference_engine ? SIM_ENGINE_REFERENCE : SIM_ENGINE_FAST,
-                    .calendar =
-                        engine->spec.reference_calendar ? SIM_CALENDAR_SYSTEMC : SIM_CALENDAR_WHEEL,
+                    .calendar = engine->spec.reference_calendar ? SIM_CALENDAR_SYSTEMC : SIM_CALENDAR_WHEEL,
                     .vcd_path = engine->spec.vcd_path};
 
     engine->sim = sim_new(&spec, &engine->start_error);
-    if (engine->sim == NULL)
+    if (!engine->sim)
         return FALSE;
-    engine->fabric =
-        fabric_new(engine->sim, engine->spec.fabric, engine->spec.keep_bytes, &engine->start_error);
-    if (engine->fabric == NULL)
+    engine->fabric = fabric_new(engine->sim, engine->spec.fabric, engine->spec.keep_bytes, &engine->start_error);
+    if (!engine->fabric)
         return FALSE;
     fabric_trace(engine->fabric);
     if (!engine_series_begin(engine))
@@ -218,14 +218,14 @@ static gpointer engine_main(gpointer data)
 
 Engine *engine_new(const EngineSpec *spec, GError **error)
 {
-    KernelTrace *trace = spec->ptx_trace != NULL ? kernel_trace_new(spec->ptx_trace, error) : NULL;
+    KernelTrace *trace = spec->ptx_trace ? kernel_trace_new(spec->ptx_trace, error) : NULL;
 
-    if (spec->ptx_trace != NULL && trace == NULL)
+    if (spec->ptx_trace && !trace)
         return NULL;
     Engine *engine = g_new0(Engine, 1);
     engine->spec = *spec;
     engine->trace = trace;
-    engine->interrupts = spec->interrupts != NULL ? g_atomic_int_get(spec->interrupts) : 0;
+    engine->interrupts = spec->interrupts ? g_atomic_int_get(spec->interrupts) : 0;
     pthread_mutex_init(&engine->lock, NULL);
     pthread_cond_init(&engine->posted, NULL);
     pthread_cond_init(&engine->call_posted, NULL);
@@ -241,14 +241,16 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->ready = g_ptr_array_new();
     engine->deep = g_ptr_array_new();
     engine->alarms = g_ptr_array_new();
+    engine->woken = g_ptr_array_new();
     engine->outside = g_ptr_array_new();
     engine->vases = g_ptr_array_new();
     engine->departed = g_array_new(FALSE, FALSE, sizeof(guint32));
-    engine->tree = spec->gate != NULL ? tree_new(spec->tree_root, TRUE) : tree_new(getpid(), FALSE);
-    if (spec->gate != NULL)
+    engine->tree = spec->gate ? tree_new(spec->tree_root, TRUE) : tree_new(getpid(), FALSE);
+    if (spec->gate)
         tree_on_spin(engine->tree, spec->gate->spins, spec->gate->self, spec->gate->came_fd);
-    engine->wake_fd = spec->gate != NULL ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+    engine->wake_fd = spec->gate ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
     engine->stats = g_ptr_array_new();
+    engine->client_stats = g_hash_table_new(NULL, NULL);
     engine->faults = engine_faults_new();
     engine->launches = engine_launches_new();
     engine->arrivals = engine_arrivals_new();
@@ -270,7 +272,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     while (!engine->started)
         pthread_cond_wait(&engine->posted, &engine->lock);
     pthread_mutex_unlock(&engine->lock);
-    if (engine->start_error == NULL)
+    if (!engine->start_error)
         return engine;
     g_propagate_error(error, engine->start_error);
     g_thread_join(engine->thread);
@@ -288,15 +290,12 @@ Engine *engine_remote_new(const EngineRemote *remote, void *self, const guint64 
     return engine;
 }
 
-void *engine_remote_self(const Engine *engine) { return engine->remote != NULL ? engine->remote_self : NULL; }
+void *engine_remote_self(const Engine *engine) { return engine->remote ? engine->remote_self : NULL; }
 
 void engine_image_gone(Engine *engine, const void *image)
 {
-    if (engine->remote != NULL)
+    if (engine->remote)
         engine->remote->image_gone(engine->remote_self, image);
 }
 
-gboolean engine_is_stuck(const Engine *engine)
-{
-    return engine->stuck;
-}
+gboolean engine_is_stuck(const Engine *engine) { return engine->stuck; }

@@ -7,8 +7,8 @@
  * Time (docs/time.md). Simulated time advances only when everything is quiet: every thread of the process, and below
  * `fanout exec` of every process of the job, waits in a call, sleeps in the kernel, or is gone (tree.h). What was asked
  * within one standstill starts when it ends, in the order of rank, thread and number, never of arrival. A query is a
- * wait of one quantum, ENGINE_SLEEP one of a given time. Work queued in streams starts no earlier than it was
- * submitted.
+ * wait of one quantum, or of nothing (rounds.c), ENGINE_SLEEP one of a given time. Work queued in streams starts no
+ * earlier than it was submitted.
  *
  * Stuck. When nothing is due and all threads of the process wait, the waiters get ENGINE_STUCK,
  * unless another process shares memory with this one and may still write to it: then watched memory
@@ -26,8 +26,8 @@
 
 typedef enum {
     /* memory: fd, bytes, gpu (or MEMORY_HOST), argument: the lock of its atomics in shared memory, value: not 0 where
-       it is new, and counts as taken from the GPU's, offset: where in the file -> value = region; region. Or source,
-       instead of fd: bytes of the program's own, at that address */
+       it is new, and counts as taken from the GPU's, offset: where in the file, width: the arena of its address
+       (memory.h) -> value = region; region. Or source, instead of fd: bytes of the program's own, at that address */
     ENGINE_REGION_NEW,
     ENGINE_REGION_FREE,
     /* address space: address, bytes, and region + offset or object + offset; gpu + access */
@@ -44,30 +44,30 @@ typedef enum {
                           * has one; ENGINE_FULL: none, and *argument (a char *, NULL before; same process only) says
                           * why, to be freed */
     ENGINE_OBJECT_BIND,
-    ENGINE_OBJECT_UNBIND, /* value, of both: the bind's number in the team's page, for an owner of several processes */
+    ENGINE_OBJECT_UNBIND,  /* value, of both: the bind's number in the team's page, for an owner of several processes */
     ENGINE_OBJECT_CHANGED, /* value: so many changes of the team's page; those that wait look again. By a gate */
     ENGINE_OBJECT_WAIT,    /* until it counts more than value; by a gate */
     /* streams and events: -> value = number; context in object, flags in access (1: non-blocking,
      * 2: the context's legacy default stream) */
     ENGINE_STREAM_NEW,
     ENGINE_STREAM_FREE, /* its queued work still runs */
-    ENGINE_EVENT_NEW, /* argument: an EventPage that is the engine's from now on (same process only), or 0 */
+    ENGINE_EVENT_NEW,   /* argument: an EventPage that is the engine's from now on (same process only), or 0 */
     ENGINE_EVENT_FREE,
     /* queued work: stream + the fields named */
-    ENGINE_COPY,       /* address, source, bytes, gpu (whose copy engine); access: EngineHostSide;
+    ENGINE_COPY,        /* address, source, bytes, gpu (whose copy engine); access: EngineHostSide;
                           wait: EngineWait; region + object: contexts that it waits for, and they for
                           it, or 0 */
-    ENGINE_COPY_2D,    /* the same with width, height, pitch (destination) and source_pitch */
-    ENGINE_FILL,       /* address, value, width (1, 2, 4), bytes, pitch and height for 2D, gpu, wait;
+    ENGINE_COPY_2D,     /* the same with width, height, pitch (destination) and source_pitch */
+    ENGINE_FILL,        /* address, value, width (1, 2, 4), bytes, pitch and height for 2D, gpu, wait;
                           access: ENGINE_HOST_DESTINATION for registered host memory */
-    ENGINE_RECORD,     /* event */
-    ENGINE_WAIT_EVENT, /* event: the stream waits for its latest record */
-    ENGINE_HOST_CALL,  /* function, argument, as numbers of this process */
+    ENGINE_RECORD,      /* event */
+    ENGINE_WAIT_EVENT,  /* event: the stream waits for its latest record */
+    ENGINE_HOST_CALL,   /* function, argument, as numbers of this process */
     ENGINE_WRITE_VALUE, /* address, value, width */
     ENGINE_WAIT_VALUE,  /* address, value, width, access: 0 >=, 1 ==, 2 &, 3 nor */
-    ENGINE_LAUNCH, /* argument: the FoKernel, copied before the call returns (same process only) */
-    ENGINE_LAUNCH_PTX, /* argument: a KernelSpec; kernel.h */
-    ENGINE_SHARED, /* from now on other processes may write to this one's memory */
+    ENGINE_LAUNCH,      /* argument: the FoKernel, copied before the call returns (same process only) */
+    ENGINE_LAUNCH_PTX,  /* argument: a KernelSpec; kernel.h */
+    ENGINE_SHARED,      /* from now on other processes may write to this one's memory */
     /* waits and queries */
     ENGINE_WAIT_STREAM,  /* stream */
     ENGINE_WAIT_RECORD,  /* event */
@@ -76,9 +76,10 @@ typedef enum {
     ENGINE_QUERY_STREAM, /* value = 1 when idle */
     ENGINE_QUERY_EVENT,  /* value = 1 when complete or never recorded, time_ps its time */
     ENGINE_NOW,          /* time_ps */
-    ENGINE_REPORT, /* argument: the Report to add the simulation's tables to (same process only)
+    ENGINE_REPORT,       /* argument: the Report to add the simulation's tables to (same process only); object: of one
+                    * client alone, 0: of all
                     * -> value = 1: no waveform was wanted, or it was written */
-    ENGINE_TIMELINE, /* argument: the file's name (same process only) -> value = 1: it was written
+    ENGINE_TIMELINE,     /* argument: the file's name (same process only) -> value = 1: it was written
                       */
 } EngineOp;
 
@@ -142,7 +143,7 @@ typedef struct {
     guint32 event;
     guint32 access;
     guint32 width;
-    guint32 wait; /* EngineWait */
+    guint32 wait;    /* EngineWait */
     guint64 address; /* destination */
     guint64 source;
     guint64 offset;
@@ -156,12 +157,12 @@ typedef struct {
     guint64 time_ps;
     guint32 client, unused; /* whose address space; set by who takes the call, 0: this process */
     EngineOrder order;      /* the same */
-    char call[48]; /* of queued work: the function that was called, for reports */
+    char call[48];          /* of queued work: the function that was called, for reports */
 } EngineRequest;
 
 typedef struct {
     guint32 status; /* EngineStatus */
-    guint32 fault; /* FaultKind, with ENGINE_DEVICE_FAULT; else 0 */
+    guint32 fault;  /* FaultKind, with ENGINE_DEVICE_FAULT; else 0 */
     guint64 value;
     guint64 time_ps;
 } EngineReply;
@@ -187,14 +188,14 @@ typedef struct {
      * none. */
     gboolean (*others)(void *user);
     void *others_user;
-    const char *vcd_path; /* NULL: none */
-    EngineGate *gate; /* calls come through it, too; it outlives the engine. NULL: this process's threads alone */
-    pid_t tree_root;  /* with a gate: the process whose tree must be quiet; 0: this one */
-    WatchPage *watch;     /* outlives the engine, which answers questions that arrive there; NULL: none */
+    const char *vcd_path;   /* NULL: none */
+    EngineGate *gate;       /* calls come through it, too; it outlives the engine. NULL: this process's threads alone */
+    pid_t tree_root;        /* with a gate: the process whose tree must be quiet; 0: this one */
+    WatchPage *watch;       /* outlives the engine, which answers questions that arrive there; NULL: none */
     const char *stats_path; /* of statistics in time; NULL: none */
     guint64 stats_interval_ps;
-    gboolean page;        /* ENGINE_REPORT adds charts over time and the picture of the system; packets only */
-    gboolean where;       /* and where the time of requests went; with reference_engine, packets only */
+    gboolean page;         /* ENGINE_REPORT adds charts over time and the picture of the system; packets only */
+    gboolean where;        /* and where the time of requests went; with reference_engine, packets only */
     const char *ptx_trace; /* KERNEL:CTA:WARP (device/kernel/trace.h), told on standard error; NULL: none */
     /* Both asked from the engine's thread. A signal that is to end the process: on_signal is called once, may make the
      * report (engine_call), and does not come back unless the process is at its end anyway. An interrupt, while time

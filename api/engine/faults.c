@@ -12,7 +12,7 @@
 typedef struct {
     FaultKind kind;
     guint16 gpu;
-    guint32 object; /* 0: none */
+    guint32 object;    /* 0: none */
     const char *about; /* the fault's own words; interned, or NULL */
     char *text, *call, *work;
     guint64 first, last; /* addresses */
@@ -28,10 +28,7 @@ static void fault_free(gpointer data)
     g_free(f);
 }
 
-GPtrArray *engine_faults_new(void)
-{
-    return g_ptr_array_new_with_free_func(fault_free);
-}
+GPtrArray *engine_faults_new(void) { return g_ptr_array_new_with_free_func(fault_free); }
 
 /* Where an offset of an object is mapped, or the offset itself when it is nowhere any more. */
 static guint64 address_of(const Engine *engine, guint32 object, guint64 offset)
@@ -46,9 +43,9 @@ static guint64 address_of(const Engine *engine, guint32 object, guint64 offset)
 
 static guint32 object_at(const Engine *engine, const Work *work, guint64 va)
 {
-    Vas *vas = engine_vas(engine, work != NULL ? work->request.client : 0);
-    const VasMapping *mapping = vas != NULL ? vas_find(vas, va) : NULL;
-    return mapping != NULL && mapping->object != NULL ? mapping->object->id : 0;
+    Vas *vas = engine_vas(engine, work ? work->request.client : 0);
+    const VasMapping *mapping = vas ? vas_find(vas, va) : NULL;
+    return mapping && mapping->object ? mapping->object->id : 0;
 }
 
 static gboolean is_launch(const Work *work)
@@ -67,8 +64,7 @@ static gboolean touches(const Work *work, guint64 va)
 
     if (r->op == ENGINE_WRITE_VALUE || r->op == ENGINE_WAIT_VALUE)
         return va - r->address < r->width;
-    return va - r->address < span(r, r->pitch) ||
-           (r->op != ENGINE_FILL && va - r->source < span(r, r->source_pitch));
+    return va - r->address < span(r, r->pitch) || (r->op != ENGINE_FILL && va - r->source < span(r, r->source_pitch));
 }
 
 /* The work that met a fault: told, or a copy by its addresses, else a kernel by its GPU and name. */
@@ -76,7 +72,7 @@ static Work *culprit(const Engine *engine, const FabricFault *fault, guint64 va)
 {
     Work *kernel = NULL;
 
-    for (guint i = 0; fault->cause != NULL && i < engine->active->len; i++)
+    for (guint i = 0; fault->cause && i < engine->active->len; i++)
         if (g_ptr_array_index(engine->active, i) == fault->cause)
             return g_ptr_array_index(engine->active, i);
     for (guint i = 0; i < engine->active->len; i++) {
@@ -86,8 +82,7 @@ static Work *culprit(const Engine *engine, const FabricFault *fault, guint64 va)
         if (!is_launch(work)) {
             if (touches(work, va))
                 return work;
-        } else if (kernel == NULL &&
-                   (fault->who == NULL || g_str_equal(fault->who, work->kernel.name))) {
+        } else if (!kernel && (!fault->who || g_str_equal(fault->who, work->kernel.name))) {
             kernel = work;
         }
     }
@@ -96,7 +91,7 @@ static Work *culprit(const Engine *engine, const FabricFault *fault, guint64 va)
 
 static void append_gpu(const Engine *engine, GString *text, guint16 gpu)
 {
-    if (engine->spec.ordinal != NULL && engine->spec.ordinal[gpu] >= 0)
+    if (engine->spec.ordinal && engine->spec.ordinal[gpu] >= 0)
         g_string_append_printf(text, "device %d", engine->spec.ordinal[gpu]);
     else
         g_string_append_printf(text, "GPU %u", gpu);
@@ -107,9 +102,9 @@ static void append_missing(Engine *engine, GString *text, const FabricFault *fau
     const McObject *object = engine_object(engine, fault->object);
     const char *between = ": ";
 
-    for (guint i = 0; object != NULL && i < object->members->len; i++) {
+    for (guint i = 0; object && i < object->members->len; i++) {
         guint16 gpu = g_array_index(object->members, guint16, i);
-        if (mcobject_lookup(object, gpu, fault->va) != NULL)
+        if (mcobject_lookup(object, gpu, fault->va))
             continue;
         g_string_append(text, between);
         append_gpu(engine, text, gpu);
@@ -122,8 +117,7 @@ static EngineFault *known(const Engine *engine, const EngineFault *like)
     for (guint i = 0; i < engine->faults->len; i++) {
         EngineFault *f = g_ptr_array_index(engine->faults, i);
         if (f->kind == like->kind && g_strcmp0(f->about, like->about) == 0 && f->gpu == like->gpu &&
-            f->object == like->object && g_strcmp0(f->call, like->call) == 0 &&
-            g_strcmp0(f->work, like->work) == 0)
+            f->object == like->object && g_strcmp0(f->call, like->call) == 0 && g_strcmp0(f->work, like->work) == 0)
             return f;
     }
     return NULL;
@@ -136,22 +130,18 @@ static gboolean has_address(const EngineFault *f)
 }
 
 /* A kernel's own words name its CTA. */
-static gboolean says_where(const EngineFault *f)
-{
-    return f->about != NULL && strstr(f->about, "; CTA (") != NULL;
-}
+static gboolean says_where(const EngineFault *f) { return f->about && strstr(f->about, "; CTA ("); }
 
 static void say(Engine *engine, const EngineFault *f, SimTime time_ps)
 {
     g_autoptr(GString) line = g_string_new(NULL);
 
-    g_string_append_printf(line, "%s: %s; ", f->call != NULL ? f->call : "device", f->text);
-    if (f->work != NULL && !says_where(f))
+    g_string_append_printf(line, "%s: %s; ", f->call ? f->call : "device", f->text);
+    if (f->work && !says_where(f))
         g_string_append_printf(line, "%s; ", f->work);
     append_gpu(engine, line, f->gpu);
     if (f->object != 0)
-        g_string_append_printf(line, "; handle 0x%" G_GINT64_MODIFIER "x",
-                               engine_handle(engine, f->object));
+        g_string_append_printf(line, "; handle 0x%" G_GINT64_MODIFIER "x", engine_handle(engine, f->object));
     if (has_address(f))
         g_string_append_printf(line, "; address 0x%" G_GINT64_MODIFIER "x", f->first);
     log_line(engine->spec.log, LOG_CUDA, LOG_WARN, time_ps, "%s", line->str);
@@ -159,8 +149,8 @@ static void say(Engine *engine, const EngineFault *f, SimTime time_ps)
 
 static EngineFault *fault_new(Engine *engine, const EngineFault *like, const FabricFault *fault)
 {
-    gboolean own_words = fault->text != NULL && (fault->kind == FAULT_ILLEGAL_FORM ||
-                                                 g_str_has_prefix(fault->text, fault_kind_text(fault->kind)));
+    gboolean own_words = fault->text && (fault->kind == FAULT_ILLEGAL_FORM ||
+                                         g_str_has_prefix(fault->text, fault_kind_text(fault->kind)));
     g_autoptr(GString) text = g_string_new(own_words ? fault->text : fault_kind_text(fault->kind));
     EngineFault *f = g_new(EngineFault, 1);
 
@@ -169,7 +159,7 @@ static EngineFault *fault_new(Engine *engine, const EngineFault *like, const Fab
     f->work = g_strdup(like->work);
     if (fault->kind == FAULT_UNBOUND)
         append_missing(engine, text, fault);
-    if (fault->text != NULL && !own_words)
+    if (fault->text && !own_words)
         g_string_append_printf(text, "; %s", fault->text);
     f->text = g_strdup(text->str);
     g_ptr_array_add(engine->faults, f);
@@ -184,7 +174,7 @@ static void mark_kernels(const Engine *engine, const FabricFault *fault, const W
     for (guint i = 0; i < engine->active->len; i++) {
         Work *work = g_ptr_array_index(engine->active, i);
         if (is_launch(work) && work->request.gpu == fault->gpu && work->fault == FAULT_NONE &&
-            (met == NULL || met->request.client == work->request.client))
+            (!met || met->request.client == work->request.client))
             work->fault = fault->kind;
     }
 }
@@ -194,15 +184,14 @@ void engine_faults_add(const FabricFault *fault, void *user)
     Engine *engine = user;
     guint64 va = fault->object != 0 ? address_of(engine, fault->object, fault->va) : fault->va;
     Work *work = culprit(engine, fault, va);
-    g_autofree char *name = work != NULL && is_launch(work)
-                                ? g_strdup_printf("%s CTA %u", work->kernel.name, fault->cta)
-                                : g_strdup(fault->who);
+    g_autofree char *name = work && is_launch(work) ? g_strdup_printf("%s CTA %u", work->kernel.name, fault->cta)
+                                                    : g_strdup(fault->who);
     EngineFault like = {
         .kind = fault->kind,
         .about = fault->text,
         .gpu = fault->gpu,
         .object = fault->object != 0 ? fault->object : object_at(engine, work, va),
-        .call = work != NULL && work->request.call[0] != '\0' ? work->request.call : NULL,
+        .call = work && work->request.call[0] != '\0' ? work->request.call : NULL,
         .work = name,
         .first = va,
         .last = va,
@@ -211,9 +200,9 @@ void engine_faults_add(const FabricFault *fault, void *user)
     engine->n_faults++;
     mark_kernels(engine, fault, work);
     EngineFault *f = known(engine, &like);
-    if (f == NULL && engine->faults->len < FAULTS_MAX)
+    if (!f && engine->faults->len < FAULTS_MAX)
         f = fault_new(engine, &like, fault);
-    if (f == NULL)
+    if (!f)
         return;
     f->count++;
     f->first = MIN(f->first, va);
@@ -252,8 +241,7 @@ void engine_faults_report(Engine *engine, Report *report)
         table_text(table, f->text);
         table_text(table, f->call);
         table_text(table, f->work);
-        if (f->kind == FAULT_NONE || engine->spec.ordinal == NULL ||
-            engine->spec.ordinal[f->gpu] < 0)
+        if (f->kind == FAULT_NONE || !engine->spec.ordinal || engine->spec.ordinal[f->gpu] < 0)
             table_null(table);
         else
             table_u64(table, (guint64)engine->spec.ordinal[f->gpu]);

@@ -22,6 +22,7 @@ void engine_wait_outside(Engine *engine, EngineCall *call) { g_ptr_array_add(eng
 void engine_call_gone(Engine *engine, EngineCall *call)
 {
     g_ptr_array_remove(engine->outside, call);
+    g_ptr_array_remove(engine->woken, call);
     for (guint i = 0; i < engine->sleepers->len; i++) {
         Work *wait = g_ptr_array_index(engine->sleepers, i);
         if (wait->call != call)
@@ -50,7 +51,7 @@ const void *engine_region_bytes(Engine *engine, guint32 region)
 {
     const MemRegion *found = memory_region(engine->fabric->memory, region);
 
-    return found != NULL ? found->host : NULL;
+    return found ? found->host : NULL;
 }
 
 /* Its streams have nothing more to do, and neither has what is queued in them. */
@@ -58,7 +59,7 @@ static void drop_streams(Engine *engine, guint32 client)
 {
     for (guint i = 0; i < engine->streams->len; i++) {
         const EngineStream *stream = g_ptr_array_index(engine->streams, i);
-        if (stream != NULL && stream->context->client == client)
+        if (stream && stream->context->client == client)
             engine_stream_free(engine, i);
     }
 }
@@ -69,7 +70,7 @@ static void say_interrupted(Engine *engine, const Work *work)
     g_auto(GStrv) waiters = sim_waiters(engine->sim);
     g_autofree char *begin = g_strdup_printf("kernel %s on gpu%u:", work->kernel.name, work->request.gpu);
 
-    for (guint i = 0; waiters != NULL && waiters[i] != NULL; i++)
+    for (guint i = 0; waiters && waiters[i]; i++)
         if (g_str_has_prefix(waiters[i], begin))
             log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "interrupted: %s", waiters[i]);
 }
@@ -90,9 +91,9 @@ void engine_client_end(Engine *engine, guint32 client)
         if (work->request.client != client)
             continue;
         work->dropped = TRUE;
-        if (work->launch != NULL)
+        if (work->launch)
             say_interrupted(engine, work);
-        if (work->launch != NULL)
+        if (work->launch)
             kernel_abort(work->launch, PTX_FAULT_HUNG, "its process has ended");
         else if (work->steps == &engine_wait_value_steps)
             engine_value_give_up(work);

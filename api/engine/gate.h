@@ -41,6 +41,8 @@ void engine_host_returned(Engine *engine, void *work);
 /* A wait that something else than simulated time ends, by engine_answer_now(); where nothing can end it any more, it is
  * answered ENGINE_STUCK like the others. */
 void engine_wait_outside(Engine *engine, EngineCall *call);
+/* A thread that a message has woken: it is answered when all others are quiet. */
+void engine_wait_woken(Engine *engine, EngineCall *call);
 void engine_answer_now(Engine *engine, EngineCall *call, EngineStatus status);
 /* Who made a call that is not answered is gone. */
 void engine_call_gone(Engine *engine, EngineCall *call);

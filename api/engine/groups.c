@@ -24,13 +24,13 @@ struct EngineGroup {
     Event begins, ends; /* look at the links */
     const char *name;   /* interned */
     guint32 grid[3], block[3];
-    GArray *gpus;       /* guint16, in the order in which they came */
-    guint running;      /* launches of it */
-    gboolean counted;   /* they are kernels of PTX: `sum` is there */
+    GArray *gpus;     /* guint16, in the order in which they came */
+    guint running;    /* launches of it */
+    gboolean counted; /* they are kernels of PTX: `sum` is there */
     SimTime start_ps, end_ps;
-    GArray *arrivals;   /* EngineArrival */
-    UsageMark *mark;    /* of the first one's start */
-    KernelStats sum;    /* of those that have ended */
+    GArray *arrivals; /* EngineArrival */
+    UsageMark *mark;  /* of the first one's start */
+    KernelStats sum;  /* of those that have ended */
 };
 
 /* Groups that are alike. */
@@ -40,10 +40,10 @@ typedef struct {
     guint gpus;
     gboolean counted;
     guint64 times;
-    SimTime start_ps;                /* of the first */
-    SimTime sum_ps, min_ps, max_ps;  /* how long they took */
-    Busy busy;                       /* sums, each weighted by its time */
-    KernelStats stats;               /* of the first; wait_ps and polls: of all */
+    SimTime start_ps;               /* of the first */
+    SimTime sum_ps, min_ps, max_ps; /* how long they took */
+    Busy busy;                      /* sums, each weighted by its time */
+    KernelStats stats;              /* of the first; wait_ps and polls: of all */
 } Row;
 
 static void group_free(gpointer data)
@@ -66,7 +66,7 @@ void engine_groups_init(EngineGroups *groups)
 
 static gint compare_gpus(gconstpointer a, gconstpointer b)
 {
-    return (gint)*(const guint16 *)a - (gint)*(const guint16 *)b;
+    return (gint) * (const guint16 *)a - (gint) * (const guint16 *)b;
 }
 
 /* What groups of one row have in common beside their bytes. */
@@ -78,14 +78,11 @@ static char *group_key(EngineGroup *group)
         g_string_append_printf(key, "/%u,%u", group->grid[i], group->block[i]);
     for (guint i = 0; i < group->gpus->len; i++)
         g_string_append_printf(key, "@%u", g_array_index(group->gpus, guint16, i));
-    g_string_append_printf(key, " %s", group->sum.called != NULL ? group->sum.called : "");
+    g_string_append_printf(key, " %s", group->sum.called ? group->sum.called : "");
     return g_string_free(key, FALSE);
 }
 
-static gboolean is_same(guint64 a, guint64 b)
-{
-    return MAX(a, b) - MIN(a, b) <= MAX(a, b) / SAME_BYTES;
-}
+static gboolean is_same(guint64 a, guint64 b) { return MAX(a, b) - MIN(a, b) <= MAX(a, b) / SAME_BYTES; }
 
 /* Bytes of the own memory count where there are no others. */
 static gboolean moved_the_same(const guint64 *a, const guint64 *b)
@@ -101,7 +98,7 @@ static Row *row_of(EngineGroup *group)
     g_autofree char *key = group_key(group);
     GPtrArray *alike = g_hash_table_lookup(groups->by_key, key);
 
-    if (alike == NULL) {
+    if (!alike) {
         alike = g_ptr_array_new();
         g_hash_table_insert(groups->by_key, g_steal_pointer(&key), alike);
     }
@@ -109,8 +106,13 @@ static Row *row_of(EngineGroup *group)
         if (moved_the_same(((const Row *)alike->pdata[i])->stats.bytes, group->sum.bytes))
             return alike->pdata[i];
     Row *row = g_new0(Row, 1);
-    *row = (Row){.name = group->name, .called = group->sum.called, .gpus = group->gpus->len,
-                 .counted = group->counted, .start_ps = group->start_ps, .min_ps = SIMTIME_NEVER, .stats = group->sum};
+    *row = (Row){.name = group->name,
+                 .called = group->sum.called,
+                 .gpus = group->gpus->len,
+                 .counted = group->counted,
+                 .start_ps = group->start_ps,
+                 .min_ps = SIMTIME_NEVER,
+                 .stats = group->sum};
     memcpy(row->grid, group->grid, sizeof row->grid);
     memcpy(row->block, group->block, sizeof row->block);
     memset(row->stats.wait_ps, 0, sizeof row->stats.wait_ps);
@@ -145,7 +147,7 @@ static void group_end(EngineGroup *group)
     for (guint w = 0; w < KERNEL_WAITS; w++)
         row->stats.wait_ps[w] += group->sum.wait_ps[w];
     row->stats.polls += group->sum.polls;
-    if (group->mark != NULL) {
+    if (group->mark) {
         usage_settle(group->engine->fabric);
         add_busy(group, row, (double)took_ps);
     }
@@ -208,10 +210,10 @@ void engine_groups_join(Work *work)
     const GPtrArray *open = work->engine->groups.open;
     const char *name = g_intern_string(work->kernel.name);
 
-    for (guint i = 0; i < open->len && work->group == NULL; i++)
+    for (guint i = 0; i < open->len && !work->group; i++)
         if (takes(open->pdata[i], work, name))
             work->group = open->pdata[i];
-    if (work->group == NULL)
+    if (!work->group)
         work->group = group_new(work, name);
     g_array_append_val(work->group->gpus, work->context->gpu);
     engine_arrivals_note(work->group->arrivals, work);
@@ -223,12 +225,12 @@ void engine_groups_leave(Work *work)
     EngineGroup *group = work->group;
     const KernelStats *s = work->counted;
 
-    if (group == NULL)
+    if (!group)
         return;
     work->group = NULL;
     group->end_ps = work->end_ps;
     group->running--;
-    if (s != NULL) {
+    if (s) {
         group->sum.called = s->called;
         group->sum.instructions += s->instructions;
         group->sum.polls += s->polls;

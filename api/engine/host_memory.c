@@ -34,15 +34,15 @@ static pid_t caller(const Work *work)
 {
     const EngineGate *gate = work->engine->spec.gate;
 
-    return work->request.client == 0 || gate == NULL ? getpid() : gate->process(gate->self, work->request.client);
+    return work->request.client == 0 || !gate ? getpid() : gate->process(gate->self, work->request.client);
 }
 
 static gboolean refuse(const Work *work)
 {
     log_line(work->engine->spec.log, LOG_CUDA, LOG_ERROR, 0,
              "%s: this system does not let the owner of the machine read or write memory of its own child processes "
-             "(process_vm_readv: %s); a container needs the capability SYS_PTRACE", work->request.call,
-             g_strerror(errno));
+             "(process_vm_readv: %s); a container needs the capability SYS_PTRACE",
+             work->request.call, g_strerror(errno));
     return FALSE;
 }
 

@@ -2,9 +2,9 @@
  * runs, or the user says that this program polls. */
 #include "api/engine/internal.h"
 
-#define SIGNAL_LOOK_US 100000      /* how often an engine without calls looks for a signal */
-#define QUIET_LOOKS 50             /* after how many of these it says that work waits for a call */
-#define ALONE_AFTER_US 20000       /* time without a call after which work that other processes may wait for goes on */
+#define SIGNAL_LOOK_US 100000 /* how often an engine without calls looks for a signal */
+#define QUIET_LOOKS 50        /* after how many of these it says that work waits for a call */
+#define ALONE_AFTER_US 20000  /* time without a call after which work that other processes may wait for goes on */
 
 /* Work runs that writes what other processes may wait for, while no call here does: a thread that hands out copies and
  * polls (mscclpp's proxies), beside one that waits for the other processes; or the user says that this program polls.
@@ -45,7 +45,7 @@ void engine_idle(Engine *engine)
         go_on_alone(engine);
         return;
     }
-    if (engine->promised->len == 0 && engine->spec.signalled == NULL) {
+    if (engine->promised->len == 0 && !engine->spec.signalled) {
         engine_look_later(engine, G_MAXUINT64);
         return;
     }
@@ -68,7 +68,7 @@ void engine_idle(Engine *engine)
 
 void engine_look_for_signal(Engine *engine)
 {
-    if (engine->spec.signalled == NULL || g_atomic_int_get(engine->spec.signalled) == 0)
+    if (!engine->spec.signalled || g_atomic_int_get(engine->spec.signalled) == 0)
         return;
     pthread_mutex_unlock(&engine->lock);
     engine_watch_signals(engine);

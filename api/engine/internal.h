@@ -5,22 +5,21 @@
 #include "device/device.h"
 #include "api/engine/engine.h"
 #include "api/engine/gate.h"
+#include "api/engine/rounds.h"
 #include "api/engine/tree.h"
 #include "device/kernel/trace.h"
 #include "model/fabric/fabric.h"
 #include "model/fabric/usage.h"
 #include "model/gpu/copy_engine.h"
 #include "model/memory/address_space.h"
-#include "observe/series/series.h"
-#include "observe/series/where.h"
+#include "observe/recording.h"
 #include "sim/engine/sim.h"
 #include "sim/rng.h"
 #include "sim/report/report.h"
 
 #include <pthread.h>
 
-#define FAULT_HOST                                                                                 \
-    ((FaultKind)FAULT_KINDS) /* a host address cannot be written: no device's fault */
+#define FAULT_HOST ((FaultKind)FAULT_KINDS) /* a host address cannot be written: no device's fault */
 
 typedef struct Work Work;
 typedef struct EngineStream EngineStream;
@@ -64,7 +63,7 @@ typedef struct {
 struct Work {
     Engine *engine;
     EngineRequest request;
-    EngineContext *context; /* NULL: of nobody (a wait) */
+    EngineContext *context; /* NULL: of none (a wait) */
     const WorkSteps *steps;
     guint32 refs;
     guint32 waits_for;    /* works that are not done yet, +1 while it is being queued */
@@ -72,35 +71,35 @@ struct Work {
     gboolean done;
     FaultKind fault;
     SimTime submit_ps, start_ps, end_ps;
-    EngineCall *call; /* a wait: whom to wake */
-    Work *of;         /* a wait for one piece of work: a reference */
-    gboolean guarded; /* a call waits for it, and is told of its faults */
-    gboolean dropped; /* that call was answered with an error: the work must not touch host memory */
-    gboolean never;   /* it is done without having been: its process had ended */
-    guint8 *staging;  /* bytes of host memory that the fabric does not see */
-    FoKernel kernel;  /* of a launch: name and args are owned */
-    KernelSpec ptx;   /* of a kernel of PTX: its param is owned; kernel.name is its name */
+    EngineCall *call;     /* a wait: whom to wake */
+    Work *of;             /* a wait for one piece of work: a reference */
+    gboolean guarded;     /* a call waits for it, and is told of its faults */
+    gboolean dropped;     /* that call was answered with an error: the work must not touch host memory */
+    gboolean never;       /* it is done without having been: its process had ended */
+    guint8 *staging;      /* bytes of host memory that the fabric does not see */
+    FoKernel kernel;      /* of a launch: name and args are owned */
+    KernelSpec ptx;       /* of a kernel of PTX: its param is owned; kernel.name is its name */
     KernelLaunch *launch; /* while it runs */
     KernelStats *counted; /* of a kernel of PTX that has run; owned */
     EngineGroup *group;   /* of a launch that runs */
     Work *primary;        /* the kernel before it in its stream, which it may start before the end of; a reference until
                            * that one is done, and so long it is not done itself */
     Work *behind;         /* a record: the kernel right before it; a reference until it is done */
-    GPtrArray *dependents; /* kernels whose primary it is; each a reference */
+    GPtrArray *dependents;              /* kernels whose primary it is; each a reference */
     gboolean programmatic, waits_early; /* it may start at its primary's trigger; it waits for its primary's moment */
     gboolean triggered, performed, released, held; /* held: it has ended, and waits for its primary's end */
-    SimTime triggered_ps, performed_ps, ready_ps; /* ready: it starts no earlier */
-    guint64 at, row;  /* progress of copies and fills: bytes of the row, rows */
-    MemWatch watch;   /* ENGINE_WAIT_VALUE */
-    Event timer;      /* ENGINE_SLEEP, and what cuda.rank_skew_us adds to a wait */
-    gboolean skewed;  /* it runs for the latter */
+    SimTime triggered_ps, performed_ps, ready_ps;  /* ready: it starts no earlier */
+    guint64 at, row;                               /* progress of copies and fills: bytes of the row, rows */
+    MemWatch watch;                                /* ENGINE_WAIT_VALUE */
+    Event timer;                                   /* ENGINE_SLEEP, and what cuda.rank_skew_us adds to a wait */
+    gboolean skewed;                               /* it runs for the latter */
     EngineShared *shared; /* a record of an event that processes share, or a wait for another's; a reference, or NULL */
     guint64 number;       /* which record of it */
 };
 
 typedef struct {
     guint32 id;
-    Work *record; /* the latest record, a reference; NULL: never */
+    Work *record;         /* the latest record, a reference; NULL: never */
     EngineShared *shared; /* with other processes; NULL: it is not */
 } EngineEvent;
 
@@ -143,49 +142,56 @@ struct Engine {
     Sim *sim;
     Fabric *fabric;
     StatsFile *stats_file; /* NULL: none, as is */
-    Series *series;
-    Tracks *tracks; /* of the series that has ended, for the timeline; NULL: none */
-    Where *where; /* NULL: not wanted */
-    GPtrArray *vases;     /* Vas by client; NULL: it is gone */
-    GPtrArray *objects;   /* McObject by number, which is its id too; [0] NULL */
-    GArray *notes;        /* ObjectNote by object */
-    GArray *windows;      /* ObjectWindow that are mapped */
-    GHashTable *contexts; /* id -> EngineContext */
-    GPtrArray *streams;   /* EngineStream by number */
-    GArray *shown;        /* guint32 by the same: its number in reports, in the order of first use; 0: not used yet */
+    Recording *recording;  /* NULL: none is wanted */
+    Tracks *tracks;        /* of the recording that has ended, for the timeline; NULL: none */
+    GPtrArray *vases;      /* Vas by client; NULL: it is gone */
+    GPtrArray *objects;    /* McObject by number, which is its id too; [0] NULL */
+    GArray *notes;         /* ObjectNote by object */
+    GArray *windows;       /* ObjectWindow that are mapped */
+    GHashTable *contexts;  /* id -> EngineContext */
+    GPtrArray *streams;    /* EngineStream by number */
+    GArray *shown;         /* guint32 by the same: its number in reports, in the order of first use; 0: not used yet */
     guint32 n_shown;
-    GPtrArray *events;    /* EngineEvent by number */
-    GPtrArray *sleepers;  /* Work: waits that are not answered */
-    GPtrArray *ready;     /* Work that could start, once the standstill ends; references */
-    GPtrArray *alarms;    /* EngineAlarm that have not rung */
-    GPtrArray *outside;   /* EngineCall that the gate's waits hold: not answered by simulated time */
-    GArray *departed;     /* clients that have ended and whose address space work still uses */
-    guint depth;          /* works that started the next one, on the stack */
-    GPtrArray *deep;      /* Work that is to start when that is less; references */
-    gboolean in_time;     /* simulated time runs, or what a standstill has left starts */
+    GPtrArray *events;   /* EngineEvent by number */
+    GPtrArray *sleepers; /* Work: waits that are not answered */
+    GPtrArray *ready;    /* Work that could start, once the standstill ends; references */
+    GPtrArray *alarms;   /* EngineAlarm that have not rung */
+    EngineRounds rounds; /* rounds.c */
+    GPtrArray *woken;    /* EngineCall of threads that are to go on when all others are quiet: woken.c */
+    GPtrArray *outside;  /* EngineCall that the gate's waits hold: not answered by simulated time */
+    GArray *departed;    /* clients that have ended and whose address space work still uses */
+    guint depth;         /* works that started the next one, on the stack */
+    GPtrArray *deep;     /* Work that is to start when that is less; references */
+    gboolean in_time;    /* simulated time runs, or what a standstill has left starts */
     Tree *tree;
-    gboolean disturbed;   /* something has been, since time ran last */
-    gboolean quiet;       /* it was proved, and nothing has been answered or asked since */
-    gboolean spins;       /* but for threads that spin: for a quantum of time alone */
-    gboolean was_forced;  /* cuda.quiet_ms has let time run: somebody still runs */
-    guint64 look_us;      /* until the next try of the proof */
-    gint64 still_us;      /* host time since when time was wanted and the tree was not quiet; 0: it is not wanted */
+    gboolean disturbed;  /* something has been, since time ran last */
+    gboolean stirred;    /* something has been answered or asked since the latest try of a proof */
+    SimTime stirred_ps;  /* when it last was */
+    gboolean quiet;      /* it was proved, and nothing has been answered or asked since */
+    gboolean spins;      /* but for threads that spin: for a quantum of time alone */
+    gboolean was_forced; /* cuda.quiet_ms has let time run: a thread still runs */
+    guint64 look_us;     /* until the next try of the proof */
+    gint64 still_us;     /* host time since when time was wanted and the tree was not quiet; 0: it is not wanted */
     gboolean told_busy;
-    guint64 forced;       /* how often cuda.quiet_ms has let time run */
-    int wake_fd;          /* readable when a thread of this process has posted something, with a gate */
+    TreeRunner busy,
+        computes; /* who ran at the latest look, tid 0: unknown; and for how long it is the same: woken.c */
+    gint64 computes_since_us;
+    guint64 forced;             /* how often cuda.quiet_ms has let time run */
+    int wake_fd;                /* readable when a thread of this process has posted something, with a gate */
     const EngineRemote *remote; /* not NULL: nothing else here is used */
     void *remote_self;
     const guint64 *remote_seen_ps;
-    GPtrArray *stats;     /* WorkStats in order of first use */
-    GPtrArray *faults;    /* faults.c */
-    GArray *slices;       /* timeline.c; NULL: nobody wants one */
-    GArray *spans;        /* timeline.c; the same, when SMs had CTAs of which kernel */
-    GArray *launches;     /* launches.c */
+    GPtrArray *stats;         /* WorkStats in order of first use */
+    GHashTable *client_stats; /* client -> GPtrArray of the same */
+    GPtrArray *faults;        /* faults.c */
+    GArray *slices;           /* timeline.c; NULL: none is wanted */
+    GArray *spans;            /* timeline.c; the same, when SMs had CTAs of which kernel */
+    GArray *launches;         /* launches.c */
     EngineGroups groups;
-    GArray *arrivals;     /* arrivals.c */
-    GHashTable *skews;    /* rank -> Rng, of cuda.rank_skew_us */
-    KernelTrace *trace;   /* NULL: none is wanted */
-    guint64 n_traced;     /* warps */
+    GArray *arrivals;   /* arrivals.c */
+    GHashTable *skews;  /* rank -> Rng, of cuda.rank_skew_us */
+    KernelTrace *trace; /* NULL: none is wanted */
+    guint64 n_traced;   /* warps */
     guint64 n_faults;
     UsageMark *mark;
     guint64 nobody_us; /* host time that nothing was due and no thread could act */
@@ -210,7 +216,7 @@ struct Engine {
 SimTime engine_launch_ps(const Work *work);
 
 /* stuck.c; lock held, which the second gives up inside */
-gboolean engine_is_deadlocked(Engine *engine);      /* every other thread of the process sleeps in a call */
+gboolean engine_is_deadlocked(Engine *engine);       /* every other thread of the process sleeps in a call */
 gboolean engine_has_external_waiter(Engine *engine); /* another process that lives could still act */
 void engine_declare_stuck(Engine *engine);
 
@@ -222,9 +228,9 @@ static inline gboolean engine_nothing_posted(Engine *engine)
 
 /* call.c, with the lock: answers a call; sleeps for a moment, or until something is posted. Without it: hands a call of
  * a host function to the thread that makes them. */
-#define ENGINE_LOOK_FIRST_US 20 /* between two tries of the proof of quiet, at first */
+#define ENGINE_LOOK_FIRST_US 20        /* between two tries of the proof of quiet, at first */
 void engine_disturbed(Engine *engine); /* something was answered or asked: quiet must be proved anew; also without it */
-void engine_tell_time(Engine *engine); /* to all: somebody may go on who has no answer to a call */
+void engine_tell_time(Engine *engine); /* to all: threads may go on that have no answer to a call */
 void engine_answer(Engine *engine, EngineCall *call, EngineStatus status);
 void engine_signal(Engine *engine);
 void engine_look_later(Engine *engine, guint64 look_us); /* G_MAXUINT64: until something is posted */
@@ -237,19 +243,20 @@ void engine_look_at_shared(Engine *engine);
 SimStatus engine_run_slice(Engine *engine);
 
 /* standstill.c */
-static inline gboolean engine_wants_time(const Engine *engine) /* somebody waits for it, or something is under way */
+static inline gboolean engine_wants_time(const Engine *engine) /* a call waits for it, or something is under way */
 {
-    return engine->sleepers->len > 0 || engine->alarms->len > 0 || engine->ready->len > 0 || engine->active->len > 0;
+    return engine->sleepers->len > 0 || engine->alarms->len > 0 || engine->ready->len > 0 || engine->active->len > 0 ||
+           engine->woken->len > 0;
 }
-gboolean engine_is_quiet(Engine *engine);      /* lock held, given up inside: time may run */
-void engine_standstill_end(Engine *engine);    /* without the lock: what came within it starts, in its order */
-void engine_await_quiet(Engine *engine);       /* lock held, given up inside: until the next look is worth it */
+gboolean engine_is_quiet(Engine *engine);   /* lock held, given up inside: time may run */
+void engine_standstill_end(Engine *engine); /* without the lock: what came within it starts, in its order */
+void engine_await_quiet(Engine *engine);    /* lock held, given up inside: until the next look is worth it */
 /* alarm.c */
 gint engine_alarm_compare(const EngineAlarm *a, const EngineAlarm *b);
 void engine_alarm_arm(EngineAlarm *alarm);
 /* gate.c */
 void engine_bury_clients(Engine *engine); /* frees the address spaces of those that nothing uses any more */
-void engine_value_give_up(Work *work); /* value.c: a wait for a value that nobody waits for any more */
+void engine_value_give_up(Work *work);    /* value.c: a wait for a value that no call waits for any more */
 static inline gint engine_order_compare(const EngineOrder *a, const EngineOrder *b)
 {
     if (a->rank != b->rank)
@@ -264,6 +271,9 @@ static inline Vas *engine_vas(const Engine *engine, guint32 client)
 {
     return client < engine->vases->len ? g_ptr_array_index(engine->vases, client) : NULL;
 }
+
+/* woken.c; lock held. TRUE: some go on. */
+gboolean engine_woken_go(Engine *engine, gboolean quiet);
 
 /* idle.c: for a moment in which no call waits; the program computes, or waits for something else than its GPUs. Lock
  * held, given up inside. */
@@ -284,7 +294,7 @@ void engine_objects_report(Engine *engine, Report *report);
 /* queue.c: streams, events, order */
 /* wait.c */
 extern const WorkSteps engine_wait_steps; /* of a wait for one piece of work, whose `of` and `call` are set */
-void engine_wait_request(Engine *engine, EngineCall *call); /* the answer comes later */
+void engine_wait_request(Engine *engine, EngineCall *call);                                 /* the answer comes later */
 void engine_answer_query(Engine *engine, const EngineRequest *request, EngineReply *reply); /* as things are now */
 EngineStatus engine_status_of(FaultKind fault); /* of work, for its caller */
 void engine_wait_drop(Work *wait); /* that is among the sleepers no more: its caller is gone, or has an answer */
@@ -333,14 +343,15 @@ void engine_dependents_done(Work *work); /* a kernel's step `ended` */
 /* stats.c */
 void engine_stats_add(Engine *engine, Work *work);
 void engine_stats_report(Engine *engine, Report *report);
+void engine_stats_report_client(Engine *engine, Report *report, guint32 client); /* what is of one process */
 /* Statistics in time, where they are asked for. FALSE: the file cannot be written (begin: the engine's start_error). */
 gboolean engine_series_begin(Engine *engine);
 gboolean engine_series_end(Engine *engine, Report *report);
 
 /* launches.c */
 GArray *engine_launches_new(void);
-void engine_launches_add(Work *work); /* that has ended */
-void engine_launches_report(Engine *engine, Report *report);
+void engine_launches_add(Work *work);                                        /* that has ended */
+void engine_launches_report(Engine *engine, Report *report, guint32 client); /* of all processes: 0 */
 void engine_launches_shape(const Work *work, guint32 grid[3], guint32 block[3]);
 void engine_launches_add_shape(Table *table, const guint32 n[3]);
 
@@ -352,7 +363,7 @@ typedef struct {
 GArray *engine_arrivals_new(void);
 void engine_arrivals_note(GArray *arrivals, const Work *work);
 void engine_arrivals_add(Engine *engine, const GArray *arrivals);
-void engine_arrivals_report(Engine *engine, Report *report);
+void engine_arrivals_report(Engine *engine, Report *report, guint32 client); /* of all processes: 0 */
 
 /* groups.c: launches of one kernel on several GPUs at once */
 void engine_groups_init(EngineGroups *groups);
@@ -369,14 +380,14 @@ void engine_faults_report(Engine *engine, Report *report);
 /* shared_event.c: events that other processes have, too */
 EngineShared *engine_shared_new(EventPage *page);
 void engine_shared_unref(EngineShared *shared);
-void engine_shared_record(Work *work, const EngineEvent *event);   /* a record is queued */
-void engine_shared_reached(Work *work);                            /* it is done */
-gboolean engine_shared_complete(const EngineEvent *event);         /* the latest record, of whichever process */
+void engine_shared_record(Work *work, const EngineEvent *event); /* a record is queued */
+void engine_shared_reached(Work *work);                          /* it is done */
+gboolean engine_shared_complete(const EngineEvent *event);       /* the latest record, of whichever process */
 /* The work waits for another process's record; FALSE: the latest is this one's own. */
 gboolean engine_shared_follow(Work *work, const EngineEvent *event);
 void engine_follow_record(Work *work, const EngineEvent *event); /* it waits for the latest record, of whichever */
-void engine_shared_look(Engine *engine);                           /* have others recorded what is waited for? */
-gboolean engine_shared_wanted(const Engine *engine);               /* another process waits for a record of this one */
+void engine_shared_look(Engine *engine);                         /* have others recorded what is waited for? */
+gboolean engine_shared_wanted(const Engine *engine);             /* another process waits for a record of this one */
 
 /* timeline.c */
 void engine_timeline_start(Engine *engine);

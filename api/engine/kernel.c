@@ -1,6 +1,7 @@
 /* Kernels of PTX as work of streams. See kernel.h. */
 #include "api/engine/kernel.h"
 #include "api/engine/internal.h"
+#include "device/launch_time.h"
 
 #include <stdio.h>
 
@@ -19,7 +20,7 @@ static EngineStatus kernel_prepare(Work *work)
     work->kernel.name = g_strdup(spec->entry->symbol->name);
     work->ptx = *spec;
     work->programmatic = spec->depends;
-    work->ptx.param = spec->param != NULL ? g_memdup2(spec->param, spec->entry->param_bytes) : NULL;
+    work->ptx.param = spec->param ? g_memdup2(spec->param, spec->entry->param_bytes) : NULL;
     return ENGINE_OK;
 }
 
@@ -34,7 +35,7 @@ static void kernel_clear(Work *work)
 static void tell_fault(const Work *work, const PtxFault *fault)
 {
     g_autoptr(GString) text = g_string_new(fault->text);
-    const char *name = fault->function != NULL ? fault->function->symbol->name : work->kernel.name;
+    const char *name = fault->function ? fault->function->symbol->name : work->kernel.name;
 
     if (fault->line != 0)
         g_string_append_printf(text, "; %s:%u in %s", fault->function->unit->file, fault->line, name);
@@ -89,20 +90,15 @@ void engine_kernels_end(Engine *engine, const char *why)
 {
     for (guint i = 0; i < engine->active->len; i++) {
         Work *work = g_ptr_array_index(engine->active, i);
-        if (work->launch != NULL)
+        if (work->launch)
             kernel_abort(work->launch, PTX_FAULT_HUNG, why);
     }
 }
 
-/* A launch takes its time from the call on: what passes while the kernel waits for work before it is not waited for
- * again. source: kernels that are queued on an H100 follow each other after 0.8 us (h100/memory.csv, kernel period),
- * whatever their launches take */
 SimTime engine_launch_ps(const Work *work)
 {
-    SimTime ready_ps = work->submit_ps + work->engine->fabric->spec.sm.launch_ps;
-    SimTime now_ps = sim_now_ps(work->engine->sim);
-    ready_ps = MAX(ready_ps, work->ready_ps);
-    return ready_ps > now_ps ? ready_ps - now_ps : 0;
+    const Engine *engine = work->engine;
+    return launch_time_first_ps(&engine->fabric->spec, work->submit_ps, work->ready_ps, sim_now_ps(engine->sim));
 }
 
 static void kernel_start(Work *work)
@@ -116,16 +112,13 @@ static void kernel_start(Work *work)
     work->ptx.depends = engine_kernel_depends(work);
     work->ptx.reaches = engine_kernel_reaches;
     work->ptx.tell = tell;
-    work->launch = kernel_launch(engine->fabric, (guint16)work->request.gpu,
-                                 engine_vas(engine, work->request.client), &work->ptx,
-                                 engine_launch_ps(work), kernel_done, work, &error);
-    if (work->launch != NULL)
+    work->launch = kernel_launch(engine->fabric, (guint16)work->request.gpu, engine_vas(engine, work->request.client),
+                                 &work->ptx, engine_launch_ps(work), kernel_done, work, &error);
+    if (work->launch)
         return;
     log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);
     engine_kernel_end(work, FAULT_ILLEGAL_FORM);
 }
 
-const WorkSteps engine_kernel_steps = {.prepare = kernel_prepare,
-                                       .start = kernel_start,
-                                       .ended = engine_dependents_done,
-                                       .clear = kernel_clear};
+const WorkSteps engine_kernel_steps = {
+    .prepare = kernel_prepare, .start = kernel_start, .ended = engine_dependents_done, .clear = kernel_clear};

@@ -8,13 +8,16 @@
 #include <math.h>
 
 typedef struct {
-    const char *name;        /* interned */
+    const char *name; /* interned */
     guint16 gpu;
-    guint32 stream, grid[3], block[3];
+    guint32 client, stream, grid[3], block[3];
     SimTime start_ps, end_ps;
     const char *state;
-    KernelStats *stats;      /* NULL: a device program in C */
+    KernelStats *stats; /* NULL: a device program in C */
 } Launch;
+
+/* client 0: of any process */
+static gboolean is_of(const Launch *row, guint32 client) { return client == 0 || row->client == client; }
 
 static void launch_clear(gpointer data) { g_free(((Launch *)data)->stats); }
 
@@ -38,6 +41,7 @@ static void add_row(GArray *rows, const Work *work, SimTime end_ps, const char *
 {
     Launch row = {.name = g_intern_string(work->kernel.name),
                   .gpu = work->context->gpu,
+                  .client = work->request.client,
                   .stream = engine_stream_shown(work->engine, work->request.stream),
                   .start_ps = work->start_ps,
                   .end_ps = end_ps,
@@ -164,24 +168,38 @@ void engine_launches_add_waits(Table *table, guint number, const char *name, con
     table_u64(table, stats->polls);
 }
 
-void engine_launches_report(Engine *engine, Report *report)
+/* Their numbers are those of the job. */
+static guint count_of(const GArray *launches, guint32 client)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < launches->len; i++)
+        n += is_of(&g_array_index(launches, Launch, i), client);
+    return n;
+}
+
+void engine_launches_report(Engine *engine, Report *report, guint32 client)
 {
     GArray *launches = engine->launches;
     const guint ended = launches->len;
     add_running(engine, launches); /* for this report alone */
-    const TableFlags flags = launches->len > ENGINE_TEXT_ROWS_MAX ? TABLE_NO_TEXT | TABLE_FOLDED : 0;
-    if (launches->len == 0)
+    const guint n = count_of(launches, client);
+    const TableFlags flags = n > ENGINE_TEXT_ROWS_MAX ? TABLE_NO_TEXT | TABLE_FOLDED : 0;
+    if (n == 0) {
+        g_array_set_size(launches, ended);
         return;
+    }
     Table *table = report_add_table(report, "launches", "Launches of kernels", launch_columns, flags);
     for (guint i = 0; i < launches->len; i++)
-        add_launch(engine, table, i + 1, &g_array_index(launches, Launch, i));
+        if (is_of(&g_array_index(launches, Launch, i), client))
+            add_launch(engine, table, i + 1, &g_array_index(launches, Launch, i));
     table = report_add_table(report, "launch_waits", "What the time of their warps went to", wait_columns, flags);
     for (guint i = 0; i < launches->len; i++) {
         const Launch *row = &g_array_index(launches, Launch, i);
-        if (row->stats)
+        if (row->stats && is_of(row, client))
             engine_launches_add_waits(table, i + 1, row->name, row->stats);
     }
     if (flags)
-        report_add_note(report, "%u launches of kernels: a row for each is in JSON and HTML", launches->len);
+        report_add_note(report, "%u launches of kernels: a row for each is in JSON and HTML", n);
     g_array_set_size(launches, ended);
 }

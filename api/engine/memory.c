@@ -17,40 +17,36 @@ static ObjectNote *note_of(Engine *engine, guint32 object)
 
 guint64 engine_handle(const Engine *engine, guint32 object)
 {
-    return object < engine->notes->len ? g_array_index(engine->notes, ObjectNote, object).handle
-                                       : 0;
+    return object < engine->notes->len ? g_array_index(engine->notes, ObjectNote, object).handle : 0;
 }
 
 static void region_new(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
     g_autoptr(GError) error = NULL;
     Memory *memory = engine->fabric->memory;
-    MemRegion *region =
-        request->source ? memory_region_around(memory, (guint16)request->gpu, request->bytes,
-                                               (guint8 *)(guintptr)request->source)
-                        : memory_region_from_fd(memory, (guint16)request->gpu, request->bytes, request->fd,
-                                                request->offset, &error);
+    MemRegion *region = request->source ? memory_region_around(memory, (guint16)request->gpu, request->bytes,
+                                                               (guint8 *)(guintptr)request->source)
+                                        : memory_region_from_fd(memory, (guint16)request->gpu, (guint16)request->width,
+                                                                request->bytes, request->fd, request->offset, &error);
 
-    reply->status = region != NULL ? ENGINE_OK : ENGINE_NO_MEMORY;
-    if (region == NULL)
-        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s",
-                 error->message);
+    reply->status = region ? ENGINE_OK : ENGINE_NO_MEMORY;
+    if (!region)
+        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);
     else
         reply->value = region->id;
-    if (region != NULL)
+    if (region)
         memory_keep_l2(engine->fabric->memory, region, engine->fabric->spec.gpu.l2_bytes);
-    if (region != NULL)
+    if (region)
         region->lock = (pthread_mutex_t *)(guintptr)request->argument;
 }
 
 static void map(Engine *engine, const EngineRequest *request)
 {
-    MemRegion *region =
-        request->region != 0 ? memory_region(engine->fabric->memory, request->region) : NULL;
+    MemRegion *region = request->region != 0 ? memory_region(engine->fabric->memory, request->region) : NULL;
     McObject *object = engine_object(engine, request->object);
 
     vas_map(engine_vas(engine, request->client), request->address, request->bytes, region, object, request->offset);
-    if (object != NULL) {
+    if (object) {
         ObjectWindow window = {request->address, request->bytes, request->offset, object->id};
         g_array_append_val(engine->windows, window);
     }
@@ -71,8 +67,8 @@ static void object_new(Engine *engine, const EngineRequest *request, EngineReply
     g_assert(object->id == engine->objects->len);
     reply->value = object->id;
     g_ptr_array_add(engine->objects, object);
-    *note_of(engine, object->id) = (ObjectNote){
-        .bytes = request->bytes, .team = (guint32)request->value, .members = g_string_new(NULL)};
+    *note_of(engine, object->id) =
+        (ObjectNote){.bytes = request->bytes, .team = (guint32)request->value, .members = g_string_new(NULL)};
 }
 
 static void object_member(Engine *engine, const EngineRequest *request)
@@ -108,8 +104,7 @@ static void object_bind(Engine *engine, const EngineRequest *request, EngineRepl
     McObject *object = engine_object(engine, request->object);
     MemRegion *region = memory_region(engine->fabric->memory, request->region);
 
-    if (!mcobject_bind(object, (guint16)request->gpu, request->address, region, request->offset,
-                       request->bytes))
+    if (!mcobject_bind(object, (guint16)request->gpu, request->address, region, request->offset, request->bytes))
         reply->status = ENGINE_INVALID;
     else
         note_of(engine, request->object)->binds++;
@@ -126,7 +121,7 @@ static void object_ready(Engine *engine, const EngineRequest *request, EngineRep
                                      : fabric_mc_holds(engine->fabric, object))
         return;
     reply->status = ENGINE_FULL;
-    if (text != NULL)
+    if (text)
         *text = g_strdup(why ? why->message : "[fault] has left no link number to all its members meanwhile");
 }
 
@@ -135,47 +130,27 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
     VasMapping *mapping;
 
     switch (request->op) {
-    case ENGINE_REGION_NEW:
-        region_new(engine, request, reply);
-        return TRUE;
+    case ENGINE_REGION_NEW: region_new(engine, request, reply); return TRUE;
     case ENGINE_REGION_FREE:
-        memory_region_unref(engine->fabric->memory,
-                            memory_region(engine->fabric->memory, request->region));
+        memory_region_unref(engine->fabric->memory, memory_region(engine->fabric->memory, request->region));
         return TRUE;
-    case ENGINE_MAP:
-        map(engine, request);
-        return TRUE;
-    case ENGINE_UNMAP:
-        unmap(engine, request);
-        return TRUE;
+    case ENGINE_MAP: map(engine, request); return TRUE;
+    case ENGINE_UNMAP: unmap(engine, request); return TRUE;
     case ENGINE_ACCESS:
         mapping = vas_find(engine_vas(engine, request->client), request->address);
         vas_set_access(mapping, (guint16)request->gpu, (VasAccess)request->access);
         return TRUE;
-    case ENGINE_OBJECT_NEW:
-        object_new(engine, request, reply);
-        return TRUE;
-    case ENGINE_OBJECT_FREE:
-        object_free(engine, request->object);
-        return TRUE;
-    case ENGINE_OBJECT_HANDLE:
-        note_of(engine, request->object)->handle = request->value;
-        return TRUE;
-    case ENGINE_OBJECT_MEMBER:
-        object_member(engine, request);
-        return TRUE;
-    case ENGINE_OBJECT_READY:
-        object_ready(engine, request, reply);
-        return TRUE;
-    case ENGINE_OBJECT_BIND:
-        object_bind(engine, request, reply);
-        return TRUE;
+    case ENGINE_OBJECT_NEW: object_new(engine, request, reply); return TRUE;
+    case ENGINE_OBJECT_FREE: object_free(engine, request->object); return TRUE;
+    case ENGINE_OBJECT_HANDLE: note_of(engine, request->object)->handle = request->value; return TRUE;
+    case ENGINE_OBJECT_MEMBER: object_member(engine, request); return TRUE;
+    case ENGINE_OBJECT_READY: object_ready(engine, request, reply); return TRUE;
+    case ENGINE_OBJECT_BIND: object_bind(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_UNBIND:
-        mcobject_unbind(engine_object(engine, request->object), (guint16)request->gpu,
-                        request->address, request->bytes);
+        mcobject_unbind(engine_object(engine, request->object), (guint16)request->gpu, request->address,
+                        request->bytes);
         return TRUE;
-    default:
-        return FALSE;
+    default: return FALSE;
     }
 }
 
@@ -195,12 +170,29 @@ void engine_table_hex(Table *table, guint64 value)
     table_text(table, value != 0 ? text : NULL);
 }
 
+#define OBJECTS_SAID 4u /* of many objects the first are said, and the table has all */
+
+/* Whether what was bound is whole: a team that is not complete is what programs wait for without knowing. */
+static void engine_objects_answer(const Engine *engine, Report *report)
+{
+    for (guint i = 1; i < MIN(engine->notes->len, OBJECTS_SAID + 1); i++) {
+        const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
+        g_auto(GStrv) members = g_strsplit(note->members->str, " ", -1);
+        const guint n = *note->members->str ? g_strv_length(members) : 0;
+        report_add_answer(report, "multicast %u has %u of the %u GPUs of its team; memory was bound %u times%s", i, n,
+                          (guint)note->team, (guint)note->binds,
+                          n < note->team    ? ": its team is not complete"
+                          : note->binds < n ? ": not every GPU has memory in it"
+                                            : "");
+    }
+}
+
 void engine_objects_report(Engine *engine, Report *report)
 {
     if (engine->notes->len <= 1)
         return;
-    Table *table =
-        report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
+    engine_objects_answer(engine, report);
+    Table *table = report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
     for (guint i = 1; i < engine->notes->len; i++) {
         const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
         g_autofree char *target = g_strdup_printf("multicast %u", i);

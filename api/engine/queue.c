@@ -11,27 +11,18 @@
 
 /* ---- kinds of work that are points in the order alone */
 
-static void point(Work *work)
-{
-    engine_work_done(work, FAULT_NONE, sim_now_ps(work->engine->sim));
-}
+static void point(Work *work) { engine_work_done(work, FAULT_NONE, sim_now_ps(work->engine->sim)); }
 
-static void drop_shared(Work *work)
-{
-    g_clear_pointer(&work->shared, engine_shared_unref);
-}
+static void drop_shared(Work *work) { g_clear_pointer(&work->shared, engine_shared_unref); }
 
 static void record_ended(Work *work)
 {
     g_clear_pointer(&work->behind, engine_work_unref);
-    if (work->shared != NULL)
+    if (work->shared)
         engine_shared_reached(work);
 }
 
-static void call_host(Work *work)
-{
-    engine_host_call(work->engine, work);
-}
+static void call_host(Work *work) { engine_host_call(work->engine, work); }
 
 static const WorkSteps point_steps = {.start = point, .clear = drop_shared};
 static const WorkSteps record_steps = {.start = point, .ended = record_ended, .clear = drop_shared};
@@ -42,22 +33,14 @@ static const WorkSteps *steps_of(guint32 op)
     switch (op) {
     case ENGINE_COPY:
     case ENGINE_COPY_2D:
-    case ENGINE_FILL:
-        return &engine_transfer_steps;
-    case ENGINE_LAUNCH:
-        return &engine_program_steps;
-    case ENGINE_LAUNCH_PTX:
-        return &engine_kernel_steps;
-    case ENGINE_HOST_CALL:
-        return &host_call_steps;
-    case ENGINE_WRITE_VALUE:
-        return &engine_write_value_steps;
-    case ENGINE_WAIT_VALUE:
-        return &engine_wait_value_steps;
-    case ENGINE_RECORD:
-        return &record_steps;
-    default: /* WAIT_EVENT */
-        return &point_steps;
+    case ENGINE_FILL: return &engine_transfer_steps;
+    case ENGINE_LAUNCH: return &engine_program_steps;
+    case ENGINE_LAUNCH_PTX: return &engine_kernel_steps;
+    case ENGINE_HOST_CALL: return &host_call_steps;
+    case ENGINE_WRITE_VALUE: return &engine_write_value_steps;
+    case ENGINE_WAIT_VALUE: return &engine_wait_value_steps;
+    case ENGINE_RECORD: return &record_steps;
+    default: /* WAIT_EVENT */ return &point_steps;
     }
 }
 
@@ -77,13 +60,13 @@ static void follow_legacy(Engine *engine, Work *work, const EngineStream *stream
         return;
     }
     EngineStream *legacy = stream->blocking ? engine_stream(engine, context->legacy) : NULL;
-    if (legacy != NULL)
+    if (legacy)
         engine_work_follow(work, legacy->tail);
 }
 
 static void replace(Work **place, Work *work)
 {
-    if (*place != NULL)
+    if (*place)
         engine_work_unref(*place);
     *place = engine_work_ref(work);
 }
@@ -96,7 +79,7 @@ static EngineContext *context_named(Engine *engine, guint32 id)
 /* cuMemcpyPeer: behind everything queued in the context, and before everything that will be. */
 static void serialize(Work *work, EngineContext *context)
 {
-    if (context == NULL)
+    if (!context)
         return;
     for (guint i = 0; i < context->streams->len; i++)
         engine_work_follow(work, ((EngineStream *)g_ptr_array_index(context->streams, i))->tail);
@@ -106,7 +89,7 @@ static void serialize(Work *work, EngineContext *context)
 
 static void record(Work *work, EngineEvent *event)
 {
-    if (event->shared != NULL)
+    if (event->shared)
         engine_shared_record(work, event);
     replace(&event->record, work);
 }
@@ -116,7 +99,7 @@ static EngineStatus queue(Engine *engine, const EngineRequest *request, Work **q
 {
     EngineStream *stream = engine_stream(engine, request->stream);
 
-    if (stream == NULL) /* destroyed by another thread while the call was on its way */
+    if (!stream) /* destroyed by another thread while the call was on its way */
         return ENGINE_INVALID;
     if (stream->context->fault != FAULT_NONE && stream->context->fault != FAULT_HOST)
         return ENGINE_DEVICE_FAULT;
@@ -187,18 +170,10 @@ gboolean engine_queue_request(Engine *engine, EngineCall *call)
     const EngineRequest *request = &call->request;
 
     switch (request->op) {
-    case ENGINE_STREAM_NEW:
-        call->reply.value = engine_stream_new(engine, request);
-        return TRUE;
-    case ENGINE_STREAM_FREE:
-        engine_stream_free(engine, request->stream);
-        return TRUE;
-    case ENGINE_EVENT_NEW:
-        call->reply.value = engine_event_new(engine, request);
-        return TRUE;
-    case ENGINE_EVENT_FREE:
-        engine_event_free(engine, request->event);
-        return TRUE;
+    case ENGINE_STREAM_NEW: call->reply.value = engine_stream_new(engine, request); return TRUE;
+    case ENGINE_STREAM_FREE: engine_stream_free(engine, request->stream); return TRUE;
+    case ENGINE_EVENT_NEW: call->reply.value = engine_event_new(engine, request); return TRUE;
+    case ENGINE_EVENT_FREE: engine_event_free(engine, request->event); return TRUE;
     case ENGINE_QUERY_STREAM:
     case ENGINE_QUERY_EVENT:
         if (request->access != 0) { /* without time */
@@ -210,10 +185,7 @@ gboolean engine_queue_request(Engine *engine, EngineCall *call)
     case ENGINE_WAIT_STREAM:
     case ENGINE_WAIT_RECORD:
     case ENGINE_WAIT_CONTEXT:
-    case ENGINE_SLEEP:
-        engine_wait_request(engine, call);
-        return FALSE;
-    default:
-        return queue_call(engine, call);
+    case ENGINE_SLEEP: engine_wait_request(engine, call); return FALSE;
+    default: return queue_call(engine, call);
     }
 }

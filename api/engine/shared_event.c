@@ -79,7 +79,7 @@ gboolean engine_shared_follow(Work *work, const EngineEvent *event)
     EventPage *page = event->shared->page;
     guint64 number = __atomic_load_n(&page->recorded, __ATOMIC_ACQUIRE);
 
-    if (event->record != NULL && event->record->number == number)
+    if (event->record && event->record->number == number)
         return FALSE;
     if (__atomic_load_n(&page->done, __ATOMIC_ACQUIRE) >= number)
         return TRUE;
@@ -92,7 +92,7 @@ gboolean engine_shared_follow(Work *work, const EngineEvent *event)
 
 void engine_follow_record(Work *work, const EngineEvent *event)
 {
-    if (event->shared == NULL || !engine_shared_follow(work, event))
+    if (!event->shared || !engine_shared_follow(work, event))
         engine_work_follow(work, event->record);
 }
 

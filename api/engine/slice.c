@@ -2,7 +2,8 @@
  * processes have recorded. */
 #include "api/engine/internal.h"
 
-#define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
+#define SLICE_PS (100 * PS_PER_US)       /* how long time runs before new calls are looked at */
+#define SPIN_PARTS 8                     /* of what has passed since something was last: see spin_slice_ps() */
 #define KERNEL_SLICE_PS (10 * PS_PER_US) /* the same while kernels run, whose time costs more of the host's */
 
 void engine_look_at_shared(Engine *engine)
@@ -13,10 +14,22 @@ void engine_look_at_shared(Engine *engine)
     pthread_mutex_lock(&engine->lock);
 }
 
+/* Threads spin: they look again after a quantum. While no work runs on the machine, nothing that they ask about changes
+ * before the end of a sleep, which ends the slice; but one may watch a clock, which is to be late by an eighth at most.
+ * So seconds of sleep beside them take some hundred looks, and not a million. */
+static guint64 spin_slice_ps(const Engine *engine)
+{
+    const SimTime quantum_ps = engine->spec.query_quantum_ps;
+
+    return engine->active->len > 0 ? quantum_ps
+                                   : MAX(quantum_ps, (sim_now_ps(engine->sim) - engine->stirred_ps) / SPIN_PARTS);
+}
+
 SimStatus engine_run_slice(Engine *engine)
 {
-    guint64 slice_ps = engine->spins ? engine->spec.query_quantum_ps
-                       : engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
+    guint64 slice_ps = engine->spins                    ? spin_slice_ps(engine)
+                       : engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS
+                                                        : SLICE_PS;
 
     engine->in_time = TRUE;
     SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);

@@ -10,7 +10,7 @@
 
 #include "sim/host_clock.h"
 
-#define LOOK_LAST_US 2000      /* and in the end */
+#define LOOK_LAST_US 2000     /* and in the end */
 #define TELL_AFTER_US 5000000 /* after so long it is said who keeps time from running */
 
 static gint compare_works(gconstpointer a, gconstpointer b)
@@ -32,7 +32,7 @@ void engine_standstill_end(Engine *engine)
     engine->ready = g_ptr_array_new();
     g_ptr_array_sort(ready, compare_works); /* merge sort: equal ones keep their order */
     engine->in_time = TRUE;
-    if (engine->spec.gate != NULL && engine->disturbed && memory_watches(engine->fabric->memory) > 0)
+    if (engine->spec.gate && engine->disturbed && memory_watches(engine->fabric->memory) > 0)
         memory_poke(engine->fabric->memory,
                     sim_now_ps(engine->sim)); /* threads may have written to memory of the host */
     engine->disturbed = FALSE;
@@ -48,7 +48,7 @@ void engine_standstill_end(Engine *engine)
         engine_alarm_arm(g_ptr_array_index(engine->alarms, i));
 }
 
-/* Time has been wanted for long, and somebody runs. */
+/* Time has been wanted for long, and a thread runs. */
 static void say_busy(Engine *engine, const TreeRunner *busy, gint64 since_us)
 {
     if (engine->told_busy || since_us < TELL_AFTER_US)
@@ -64,12 +64,17 @@ gboolean engine_is_quiet(Engine *engine)
 {
     TreeRunner busy = {0};
 
+    engine->busy = busy;
     if (engine->quiet)
         return TRUE;
     const EngineGate *gate = engine->spec.gate;
+    const gboolean stirred = engine->stirred;
+    engine->stirred = FALSE;
+    if (stirred)
+        engine->stirred_ps = sim_now_ps(engine->sim);
     pthread_mutex_unlock(&engine->lock);
-    gboolean spins, quiet = tree_is_quiet(engine->tree, &spins, &busy);
-    gboolean came = gate != NULL && gate->take(gate->self); /* who sleeps may have asked before it fell asleep */
+    gboolean spins, quiet = tree_is_quiet(engine->tree, stirred, &spins, &busy);
+    gboolean came = gate && gate->take(gate->self); /* who sleeps may have asked before it fell asleep */
     gint64 now_us = host_clock_us();
     pthread_mutex_lock(&engine->lock);
     if (came || !engine_nothing_posted(engine))
@@ -80,6 +85,7 @@ gboolean engine_is_quiet(Engine *engine)
         engine->forced += !engine->was_forced;
         quiet = engine->was_forced = TRUE;
     }
+    engine->busy = busy;
     if (!quiet)
         say_busy(engine, &busy, now_us - engine->still_us);
     engine->spins = spins;

@@ -10,7 +10,7 @@ static EngineContext *context_of(Engine *engine, guint32 id, guint16 gpu, guint3
 {
     EngineContext *context = g_hash_table_lookup(engine->contexts, GUINT_TO_POINTER(id));
 
-    if (context == NULL) {
+    if (!context) {
         context = g_new0(EngineContext, 1);
         context->id = id;
         context->gpu = gpu;
@@ -42,11 +42,11 @@ void engine_stream_free(Engine *engine, guint32 number)
     EngineStream *stream = engine_stream(engine, number);
 
     engine->streams->pdata[number] = NULL;
-    if (stream->tail == NULL || stream->tail->done)
+    if (!stream->tail || stream->tail->done)
         g_ptr_array_remove(stream->context->streams, stream);
     else
         return; /* a wait for the context must still see its work */
-    if (stream->tail != NULL)
+    if (stream->tail)
         engine_work_unref(stream->tail);
     g_free(stream);
 }
@@ -67,9 +67,9 @@ void engine_event_free(Engine *engine, guint32 number)
     EngineEvent *event = g_ptr_array_index(engine->events, number);
 
     engine->events->pdata[number] = NULL;
-    if (event->record != NULL)
+    if (event->record)
         engine_work_unref(event->record);
-    if (event->shared != NULL)
+    if (event->shared)
         engine_shared_unref(event->shared);
     g_free(event);
 }

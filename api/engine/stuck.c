@@ -14,7 +14,7 @@ static guint count_tasks(void)
     DIR *dir = opendir("/proc/self/task");
     guint n = 0;
 
-    if (dir == NULL)
+    if (!dir)
         return G_MAXUINT;
     for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir))
         n += entry->d_name[0] != '.';
@@ -25,17 +25,16 @@ static guint count_tasks(void)
 /* All other threads of the process sleep in calls, so that none is left that could change anything. */
 gboolean engine_is_deadlocked(Engine *engine)
 {
-    if (engine->spec.gate != NULL) /* the whole tree sleeps, or this would not be asked */
+    if (engine->spec.gate) /* the whole tree sleeps, or this would not be asked */
         return g_atomic_int_get(&engine->callbacks) == 0;
     return g_atomic_int_get(&engine->callbacks) == 0 &&
-           count_tasks() <= (guint)g_atomic_int_get(&engine->waiting) + TASKS_BESIDE +
-                                (engine->has_caller ? 1 : 0);
+           count_tasks() <= (guint)g_atomic_int_get(&engine->waiting) + TASKS_BESIDE + (engine->has_caller ? 1 : 0);
 }
 
 /* What a kernel of the context that still runs has met: it will not end, because of that. */
 static FaultKind fault_met(const Engine *engine, const EngineContext *context)
 {
-    for (guint i = 0; context != NULL && i < engine->active->len; i++) {
+    for (guint i = 0; context && i < engine->active->len; i++) {
         const Work *work = g_ptr_array_index(engine->active, i);
         if (work->context == context && work->fault != FAULT_NONE)
             return work->fault;
@@ -56,7 +55,7 @@ void engine_declare_stuck(Engine *engine)
     engine->stuck = TRUE;
     log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim),
              "stuck: nothing is due, and every thread of the process waits");
-    for (guint i = 0; waiters != NULL && waiters[i] != NULL; i++) {
+    for (guint i = 0; waiters && waiters[i]; i++) {
         log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", waiters[i]);
         engine_faults_add_stuck(engine, waiters[i]);
     }
@@ -72,7 +71,7 @@ void engine_declare_stuck(Engine *engine)
 /* Lock held, given up inside: the answer may need locks of those who wait for it. */
 gboolean engine_has_external_waiter(Engine *engine)
 {
-    if (!engine->shared || engine->spec.others == NULL)
+    if (!engine->shared || !engine->spec.others)
         return FALSE;
     pthread_mutex_unlock(&engine->lock);
     gboolean may = engine->spec.others(engine->spec.others_user);

@@ -39,7 +39,7 @@ void engine_timeline_spans(Engine *engine, const KernelLaunch *launch)
 {
     const GArray *spans = kernel_spans(launch);
 
-    for (guint i = 0; engine->spans != NULL && i < spans->len; i++) {
+    for (guint i = 0; engine->spans && i < spans->len; i++) {
         const Span span = {kernel_gpu(launch), 0, kernel_name(launch), g_array_index(spans, KernelSpan, i)};
         g_array_append_val(engine->spans, span);
     }
@@ -47,7 +47,7 @@ void engine_timeline_spans(Engine *engine, const KernelLaunch *launch)
 
 void engine_timeline_add(Engine *engine, const Work *work, const char *name)
 {
-    if (engine->slices == NULL)
+    if (!engine->slices)
         return;
     Slice slice = {.name = g_strdup(name),
                    .call = g_strdup(work->request.call),
@@ -58,7 +58,7 @@ void engine_timeline_add(Engine *engine, const Work *work, const char *name)
                    .end_ps = work->end_ps,
                    .work = work};
     g_array_append_val(engine->slices, slice);
-    series_forget(engine->series, work);
+    recording_forget(engine->recording, work);
 }
 
 /* By GPU, then stream, then time: the order in which tracks and their slices are written. */
@@ -136,7 +136,7 @@ static gboolean find_slice(void *user, const void *cause, SimTime at_ps, guint32
 {
     const GPtrArray *slices = g_hash_table_lookup(user, cause);
 
-    for (guint i = 0; slices != NULL && i < slices->len; i++) {
+    for (guint i = 0; slices && i < slices->len; i++) {
         const Slice *slice = slices->pdata[i];
         if (slice->start_ps <= at_ps && at_ps <= slice->end_ps) {
             *track = slice->track;
@@ -156,7 +156,7 @@ static void save_tracks(Engine *engine, Timeline *timeline)
     for (guint i = 0; i < engine->slices->len; i++) {
         Slice *slice = &g_array_index(engine->slices, Slice, i);
         GPtrArray *slices = g_hash_table_lookup(by_work, slice->work);
-        if (slices == NULL) {
+        if (!slices) {
             slices = g_ptr_array_new();
             g_hash_table_insert(by_work, (gpointer)slice->work, slices);
         }
@@ -170,7 +170,7 @@ gboolean engine_timeline_save(Engine *engine, const char *path, GError **error)
     Timeline *timeline = timeline_open(path, error);
     guint32 group = 0, track = 0;
 
-    if (timeline == NULL)
+    if (!timeline)
         return FALSE;
     g_array_sort(engine->slices, compare);
     for (guint i = 0; i < engine->slices->len; i++) {
@@ -186,17 +186,16 @@ gboolean engine_timeline_save(Engine *engine, const char *path, GError **error)
         }
         g_autofree char *bytes = g_strdup_printf("%" G_GUINT64_FORMAT, slice->bytes);
         const char *facts[] = {"call", slice->call, "bytes", bytes, NULL};
-        timeline_add_slice_with(timeline, track, slice->name, slice->start_ps, slice->end_ps,
-                                facts);
+        timeline_add_slice_with(timeline, track, slice->name, slice->start_ps, slice->end_ps, facts);
         slice->track = track;
     }
     save_spans(engine->spans, timeline);
-    if (engine->tracks != NULL && engine->spans->len > 0)
+    if (engine->tracks && engine->spans->len > 0)
         tracks_drop_ctas(engine->tracks);
     save_tracks(engine, timeline);
     g_clear_pointer(&engine->tracks, tracks_free);
     g_autofree char *left_out = timeline_left_out(timeline);
-    if (left_out != NULL)
+    if (left_out)
         log_line(engine->spec.log, LOG_CUDA, LOG_WARN, 0, "the timeline leaves out %s", left_out);
     return timeline_close(timeline, error);
 }

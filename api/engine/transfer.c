@@ -32,7 +32,7 @@ static EngineStatus prepare_bytes(Work *work)
     if (!g_uint64_checked_mul(&all, work_rows(r), r->bytes))
         return ENGINE_INVALID;
     work->staging = g_try_malloc(all);
-    if (work->staging == NULL)
+    if (!work->staging)
         return ENGINE_NO_MEMORY;
     for (guint64 at = 0; r->op == ENGINE_FILL && at < all; at += r->width)
         memcpy(work->staging + at, &r->value, r->width);
@@ -44,10 +44,10 @@ static gboolean end_at(const Work *work, guint64 va, CopyEnd *end, guint64 *room
 {
     VasMapping *mapping = vas_find(engine_vas(work->engine, work->request.client), va);
 
-    if (mapping == NULL)
+    if (!mapping)
         return FALSE;
     *room = MIN(*room, mapping->va + mapping->bytes - va);
-    *end = (CopyEnd){.place = mapping->object != NULL ? COPY_OBJECT : COPY_REGION,
+    *end = (CopyEnd){.place = mapping->object ? COPY_OBJECT : COPY_REGION,
                      .region = mapping->region,
                      .object = mapping->object,
                      .offset = mapping->offset + (va - mapping->va)};
@@ -79,7 +79,7 @@ static FaultKind copy_out(Work *work)
     const EngineRequest *r = &work->request;
     guint64 rows = work_rows(r);
 
-    if (work->staging == NULL || work->dropped || !(r->access & ENGINE_HOST_DESTINATION))
+    if (!work->staging || work->dropped || !(r->access & ENGINE_HOST_DESTINATION))
         return FAULT_NONE;
     for (guint64 row = 0; row < rows; row++)
         if (!engine_host_write(work, r->address + row * r->pitch, work->staging + row * r->bytes, r->bytes))
@@ -94,9 +94,7 @@ static void step(Work *work)
     Engine *engine = work->engine;
     const EngineRequest *r = &work->request;
     guint64 room = r->bytes - work->at;
-    CopyEnd to, from,
-        host = {
-            .place = COPY_HOST, .host = work->staging, .offset = work->row * r->bytes + work->at};
+    CopyEnd to, from, host = {.place = COPY_HOST, .host = work->staging, .offset = work->row * r->bytes + work->at};
 
     if (work->context->gone) { /* who asked for it has ended meanwhile */
         engine_work_done(work, FAULT_NONE, sim_now_ps(engine->sim));
@@ -127,16 +125,15 @@ static void step(Work *work)
         return;
     }
     work->at += room;
-    copy_start(engine->fabric, (guint16)r->gpu, &to, &from, room,
-               r->op == ENGINE_FILL ? "memset" : "memcpy", step_done, work);
+    copy_start(engine->fabric, (guint16)r->gpu, &to, &from, room, r->op == ENGINE_FILL ? "memset" : "memcpy", step_done,
+               work);
 }
 
-/* A copy or fill; what nobody waits for any more touches no host memory. */
+/* A copy or fill; what no call waits for any more touches no host memory. */
 static void transfer(Work *work)
 {
     const EngineRequest *r = &work->request;
-    gboolean reads =
-        (r->access & ENGINE_HOST_SOURCE) && !(r->access & ENGINE_HOST_EARLY) && work->staging != NULL;
+    gboolean reads = (r->access & ENGINE_HOST_SOURCE) && !(r->access & ENGINE_HOST_EARLY) && work->staging;
 
     if (work->dropped && r->access != ENGINE_HOST_NONE)
         engine_work_done(work, FAULT_NONE, sim_now_ps(work->engine->sim));

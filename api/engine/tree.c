@@ -9,11 +9,12 @@
 
 #include "sim/host_clock.h"
 
-#define LOOKS_MAX 3        /* of one proof, while threads are found that have moved */
-#define SPIN_CALLS 32u /* of a thread, while the others slept, before it counts as one that waits */
-#define SPIN_ROUNDS 2 /* of so many calls of each */
-#define SPIN_STILL_US 3000 /* without such a call it does something else */
-#define SPIN_LAST_US 20000 /* after so long the proof is begun anew */
+#define LOOKS_MAX 3           /* of one proof, while threads are found that have moved */
+#define SPIN_CALLS 32u        /* of a thread, while the others slept, before it counts as one that waits */
+#define SPIN_ROUNDS 2         /* of so many calls of each, and */
+#define SPIN_ROUNDS_STIRRED 8 /* where something has been since the last proof */
+#define SPIN_STILL_NS 8000000 /* of a processor, without such a call: it does something else */
+#define SPIN_LAST_US 500000   /* a round of so long: the proof is begun anew */
 #define SPIN_LOOK_NS 20000
 
 static void thread_free(gpointer data)
@@ -34,6 +35,7 @@ Tree *tree_new(pid_t root, gboolean descend)
     tree->skipped = g_hash_table_new(NULL, NULL);
     tree->spinners = g_ptr_array_new();
     tree->made_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    tree_packets_open(tree, "/proc/net/softnet_stat");
     return tree;
 }
 
@@ -48,6 +50,7 @@ void tree_free(Tree *tree)
     g_hash_table_unref(tree->skipped);
     if (tree->made_fd >= 0)
         close(tree->made_fd);
+    tree_packets_close(tree);
     g_free(tree);
 }
 
@@ -59,8 +62,6 @@ void tree_on_spin(Tree *tree, TreeSpins spins, void *user, int fd)
     tree->spins = spins;
     tree->spins_user = user;
 }
-
-guint tree_threads(const Tree *tree) { return tree->order->len; }
 
 /* Where a thread is now. *moved: it was given a processor since the look before. */
 static void thread_look(Tree *tree, TreeThread *thread, gboolean *moved)
@@ -79,8 +80,8 @@ static void thread_look(Tree *tree, TreeThread *thread, gboolean *moved)
     text[n] = '\0';
     if (thread->count_fd < 0 || pread(thread->count_fd, count, sizeof count - 1, 0) <= 0)
         g_strlcpy(count, text + MIN((gsize)n, 24), sizeof count); /* the times that it has used, among others */
-    const char *shut =
-        strrchr(text, ')'); /* the state is behind it; tree_parse_stat() would take as long as the read */
+    const char *shut = strrchr(text,
+                               ')'); /* the state is behind it; tree_parse_stat() would take as long as the read */
     thread->state = shut && shut[1] == ' ' ? shut[2] : 'R';
     if (thread->state != 'S' && !tree_parse_stat(text, &thread->state, &parent, thread->name))
         thread->state = 'R';
@@ -91,15 +92,35 @@ static void thread_look(Tree *tree, TreeThread *thread, gboolean *moved)
     tree->moved = TRUE;
 }
 
+/* A thread on its way to sleep has the state of one that sleeps a moment before it does, and finds by a last look that
+ * what it waits for has come already. If its processor is taken from it at that moment, as a busy host does for
+ * milliseconds, it looks asleep, and nothing will wake it. The kernel names the place where a thread sleeps only when
+ * it has really left its processor; where the kernel never does (of a thread that it may not tell about), the state
+ * alone counts. */
+static void look_whether_off(TreeThread *thread)
+{
+    char first;
+
+    if (thread->gone || thread->state != 'S' || thread->place_fd < 0 || pread(thread->place_fd, &first, 1, 0) != 1)
+        return;
+    if (first != '0')
+        thread->placed = TRUE;
+    else if (thread->placed)
+        thread->state = 'R';
+}
+
 static gboolean sleeps(const TreeThread *thread)
 {
     return thread->gone || thread->state == 'S' || thread->state == 'Z' || thread->state == 'X';
 }
 
+/* How long it has had a processor so far, as of the latest look; a busy host may give it none for long. */
+static guint64 ran_ns(const TreeThread *thread) { return g_ascii_strtoull(thread->count, NULL, 10); }
+
 static void say_busy(const TreeThread *thread, TreeRunner *busy)
 {
     if (busy) {
-        *busy = (TreeRunner){.pid = thread->pid, .tid = thread->tid, .state = thread->state};
+        *busy = (TreeRunner){thread->pid, thread->tid, thread->state, ran_ns(thread), ""};
         g_strlcpy(busy->name, thread->name, sizeof busy->name);
     }
 }
@@ -109,6 +130,7 @@ typedef enum { LOOK_QUIET, LOOK_BUSY, LOOK_MOVED } Look;
 /* How often it has asked so far; FALSE: it is none of those that do. */
 static gboolean asks(const Tree *tree, const TreeThread *thread, TreeSpin *spin)
 {
+    spin->outside = FALSE;
     return tree->spins && !thread->gone &&
            tree->spins(tree->spins_user, thread->pid, thread->tid, thread->state == 'R', spin);
 }
@@ -127,7 +149,13 @@ static Look look_at(Tree *tree, gboolean warm, gboolean first, TreeRunner *busy)
         if (thread->gone || thread->spins || (thread->warm > 0) != warm)
             continue;
         thread_look(tree, thread, &moved);
+        if (warm && !first)
+            look_whether_off(thread);
         gboolean spins = asks(tree, thread, &thread->spin);
+        if (thread->spin.outside) {
+            say_busy(thread, busy);
+            return LOOK_BUSY;
+        }
         if (first && spins) {
             thread->spins = TRUE;
             thread->warm = TREE_WARM_PROOFS + 1;
@@ -161,24 +189,23 @@ static Look await_spinner(Tree *tree, TreeThread *thread, gint64 begin_us, TreeR
 {
     const struct timespec pause = {0, SPIN_LOOK_NS};
     struct pollfd came = {.fd = tree->spins_fd, .events = POLLIN};
-    gint64 moved_us = host_clock_us();
+    guint64 asked_ns = ran_ns(thread);
     guint32 before = thread->calls;
     TreeSpin spin;
     gboolean moved;
 
     while (!has_asked_enough(tree, thread, &spin)) {
-        gint64 now_us = host_clock_us();
         if (spin.changes != thread->spin.changes)
             return LOOK_MOVED;
         if (spin.calls != before)
-            moved_us = now_us;
+            asked_ns = ran_ns(thread);
         before = spin.calls;
         if (ppoll(&came, 1, &pause, NULL) != 0)
             return LOOK_BUSY;
         thread_look(tree, thread, &moved);
         if (sleeps(thread) && !asks(tree, thread, &spin))
             return LOOK_MOVED; /* it sleeps by now */
-        if (now_us - moved_us > SPIN_STILL_US || now_us - begin_us > SPIN_LAST_US) {
+        if (ran_ns(thread) - asked_ns > SPIN_STILL_NS || host_clock_us() - begin_us > SPIN_LAST_US) {
             say_busy(thread, busy);
             return LOOK_BUSY;
         }
@@ -188,22 +215,25 @@ static Look await_spinner(Tree *tree, TreeThread *thread, gint64 begin_us, TreeR
 }
 
 /* Until each of those that spin has asked often enough, with no change for any of them: one that has asked may be told
- * something by another that asks after it. Not every change is seen (one in memory is not), hence the rounds. */
+ * something by another that asks after it. Not every change is seen (one in memory is not), hence the rounds: who has
+ * done something in one of them has told it before the last ones. Where nothing has been since the last proof, what
+ * they ask about is still the same, and few rounds do. */
 static Look await_spinners(Tree *tree, TreeRunner *busy)
 {
-    const gint64 begin_us = host_clock_us();
     TreeSpin spin;
 
     for (guint i = 0; i < tree->spinners->len; i++) {
         TreeThread *thread = g_ptr_array_index(tree->spinners, i);
         thread->calls = thread->spin.calls;
     }
-    for (guint round = 0; round < SPIN_ROUNDS; round++)
+    for (guint round = 0; round < (tree->stirred ? SPIN_ROUNDS_STIRRED : SPIN_ROUNDS); round++) {
+        const gint64 begin_us = host_clock_us();
         for (guint i = 0; i < tree->spinners->len; i++) {
             Look look = await_spinner(tree, g_ptr_array_index(tree->spinners, i), begin_us, busy);
             if (look != LOOK_QUIET)
                 return look;
         }
+    }
     for (guint i = 0; i < tree->spinners->len; i++) {
         TreeThread *thread = g_ptr_array_index(tree->spinners, i);
         if (!asks(tree, thread, &spin) || spin.changes != thread->spin.changes)
@@ -220,17 +250,24 @@ static Look prove(Tree *tree, TreeRunner *busy)
         return look;
     if (tree->spinners->len > 0 && (look = await_spinners(tree, busy)) != LOOK_QUIET)
         return look;
+    if (!tree_packets_arrive(tree)) {
+        if (busy)
+            *busy = (TreeRunner){.state = 'R', .name = "packets on their way"};
+        return LOOK_BUSY;
+    }
     look = look_at(tree, TRUE, FALSE, busy);
     return look == LOOK_QUIET ? look_at(tree, FALSE, FALSE, busy) : look;
 }
 
-gboolean tree_is_quiet(Tree *tree, gboolean *spins, TreeRunner *busy)
+gboolean tree_is_quiet(Tree *tree, gboolean stirred, gboolean *spins, TreeRunner *busy)
 {
     *spins = FALSE;
+    tree->stirred |= stirred;
     for (guint look = 0; look < LOOKS_MAX; look++) {
         tree_update(tree);
         tree->moved = FALSE;
         Look found = prove(tree, busy);
+        tree->stirred |= found != LOOK_QUIET;
         if (found == LOOK_BUSY)
             return FALSE;
         if (found == LOOK_MOVED ||
@@ -241,6 +278,7 @@ gboolean tree_is_quiet(Tree *tree, gboolean *spins, TreeRunner *busy)
             thread->warm -= thread->warm > 0;
         }
         *spins = tree->spinners->len > 0;
+        tree->stirred = FALSE;
         return TRUE;
     }
     if (busy)

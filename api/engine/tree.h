@@ -8,7 +8,8 @@
  * count has not moved since an earlier look has slept all the while. Those that moved lately are read twice, with
  * nothing in between; then all others once. If none has moved, and all sleep, they all slept at the moment between the
  * two looks at the first. Descriptors are kept, and processes are looked for only where the kernel has made a process
- * or thread since the last look.
+ * or thread since the last look. Packets between sockets of this host may be on their way though all sleep: at the
+ * moment between the two looks the proof waits for what stands in the host's queues (tree_packets.c).
  *
  * A thread that asks again and again for what it waits for (sched_yield, a poll without waiting) does not sleep. When
  * it has asked often enough while all others slept, it has seen all that there is to see: it counts as quiet until what
@@ -30,14 +31,16 @@ typedef struct Tree Tree;
 /* A thread that runs, for messages. */
 typedef struct {
     pid_t pid, tid;
-    char state; /* as in proc(5) */
+    char state;     /* as in proc(5) */
+    guint64 ran_ns; /* how long it has had a processor, so far; 0: the kernel does not tell */
     char name[32];
 } TreeRunner;
 
 /* How often a thread has asked for something instead of waiting for it (sched_yield and its kin), so far. */
 typedef struct {
     guint32 calls;
-    guint32 changes; /* and how often there was something, or it has sent something */
+    guint32 changes;  /* and how often there was something, or it has sent something */
+    gboolean outside; /* it waits for what no thread of the tree does: its sleep is none */
 } TreeSpin;
 
 /* The same of a thread. runs: as the
@@ -53,10 +56,9 @@ void tree_skip(Tree *tree, pid_t tid);
 /* fd: readable when there is something better to do than to look whether a thread spins. */
 void tree_on_spin(Tree *tree, TreeSpins spins, void *user, int fd);
 /* TRUE: there was such a moment since the call began. FALSE: *busy (may be NULL) is a thread that ran. *spins: not all
- * slept: some asked again and again, SPIN_CALLS times while all others slept. */
-gboolean tree_is_quiet(Tree *tree, gboolean *spins, TreeRunner *busy);
-/* How many threads the last look has seen. */
-guint tree_threads(const Tree *tree);
+ * slept: some asked again and again, SPIN_CALLS times while all others slept. stirred: something has been answered or
+ * asked since the last call, so that those that spin may tell each other of it. */
+gboolean tree_is_quiet(Tree *tree, gboolean stirred, gboolean *spins, TreeRunner *busy);
 /* Whether a process is part of the tree, as of the last look. */
 gboolean tree_has(const Tree *tree, pid_t pid);
 

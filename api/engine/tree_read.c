@@ -16,7 +16,9 @@ void tree_thread_close(TreeThread *thread)
         close(thread->stat_fd);
     if (thread->count_fd >= 0)
         close(thread->count_fd);
-    thread->stat_fd = thread->count_fd = -1;
+    if (thread->place_fd >= 0)
+        close(thread->place_fd);
+    thread->stat_fd = thread->count_fd = thread->place_fd = -1;
 }
 
 guint64 tree_newest(const Tree *tree)
@@ -71,6 +73,8 @@ static TreeThread *thread_new(pid_t pid, pid_t tid)
     thread->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
     g_snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
     thread->count_fd = open(path, O_RDONLY | O_CLOEXEC);
+    g_snprintf(path, sizeof path, "/proc/%d/task/%d/wchan", (int)pid, (int)tid);
+    thread->place_fd = open(path, O_RDONLY | O_CLOEXEC);
     return thread;
 }
 

@@ -19,11 +19,11 @@ static void write_value(Work *work)
     guint64 offset = 0;
     guint8 *word = word_at(work, &region, &offset);
 
-    if (region == NULL) {
+    if (!region) {
         engine_work_unmapped(work, r->address);
         return;
     }
-    if (word != NULL)
+    if (word)
         memcpy(word, &r->value, r->width);
     memory_written(engine->fabric->memory, region->id, offset, r->width, sim_now_ps(engine->sim));
     engine_work_done(work, FAULT_NONE, sim_now_ps(engine->sim));
@@ -36,14 +36,10 @@ static gboolean value_holds(const EngineRequest *r, const guint8 *word)
     memcpy(&value, word, r->width);
     switch (r->access & 3) {
     case 0: /* GEQ, cyclic */
-        return r->width == 4 ? (gint32)((guint32)value - (guint32)r->value) >= 0
-                             : (gint64)(value - r->value) >= 0;
-    case 1:
-        return value == r->value;
-    case 2:
-        return (value & r->value) != 0;
-    default:
-        return ~(value | r->value) << (64 - 8 * r->width) != 0;
+        return r->width == 4 ? (gint32)((guint32)value - (guint32)r->value) >= 0 : (gint64)(value - r->value) >= 0;
+    case 1: return value == r->value;
+    case 2: return (value & r->value) != 0;
+    default: return ~(value | r->value) << (64 - 8 * r->width) != 0;
     }
 }
 
@@ -55,7 +51,7 @@ static void watch_fired(MemWatch *watch, SimTime now_ps)
     watch_value(EVENT_OWNER(watch, Work, watch));
 }
 
-/* A poll of memory is a watch on it: time need not pass for it, and nobody spins. */
+/* A poll of memory is a watch on it: time need not pass for it, and nothing spins. */
 static void watch_value(Work *work)
 {
     Engine *engine = work->engine;
@@ -63,13 +59,12 @@ static void watch_value(Work *work)
     guint64 offset = 0;
     guint8 *word = word_at(work, &region, &offset);
 
-    if (region == NULL) {
+    if (!region) {
         engine_work_unmapped(work, work->request.address);
-    } else if (word == NULL || value_holds(&work->request, word)) {
+    } else if (!word || value_holds(&work->request, word)) {
         engine_work_done(work, FAULT_NONE, sim_now_ps(engine->sim));
     } else {
-        memory_watch(engine->fabric->memory, &work->watch, region, offset, work->request.width,
-                     watch_fired);
+        memory_watch(engine->fabric->memory, &work->watch, region, offset, work->request.width, watch_fired);
     }
 }
 

@@ -2,16 +2,11 @@
  * does engine_declare_stuck(), or the end of its caller. */
 #include "api/engine/internal.h"
 
-static void drop_shared(Work *work)
-{
-    g_clear_pointer(&work->shared, engine_shared_unref);
-}
+static void drop_shared(Work *work) { g_clear_pointer(&work->shared, engine_shared_unref); }
 
 EngineStatus engine_status_of(FaultKind fault)
 {
-    return fault == FAULT_NONE   ? ENGINE_OK
-           : fault == FAULT_HOST ? ENGINE_FAULT
-                                 : ENGINE_DEVICE_FAULT;
+    return fault == FAULT_NONE ? ENGINE_OK : fault == FAULT_HOST ? ENGINE_FAULT : ENGINE_DEVICE_FAULT;
 }
 
 /* Ends a wait: its caller goes on, and simulated time stands still. */
@@ -34,7 +29,7 @@ static Rng *skew_of(Engine *engine, guint32 rank)
 {
     Rng *rng = g_hash_table_lookup(engine->skews, GUINT_TO_POINTER(rank));
 
-    if (rng == NULL) {
+    if (!rng) {
         g_autofree char *name = g_strdup_printf("cuda.rank_skew.%u", rank);
         rng = g_new(Rng, 1);
         rng_init(rng, engine->spec.seed, name);
@@ -56,12 +51,12 @@ static void wake(Work *wait)
 {
     Engine *engine = wait->engine;
     EngineContext *context = wait->context;
-    EngineStatus status = context != NULL ? engine_status_of(context->fault) : ENGINE_OK;
-    guint32 fault = context != NULL ? (guint32)context->fault : 0;
+    EngineStatus status = context ? engine_status_of(context->fault) : ENGINE_OK;
+    guint32 fault = context ? (guint32)context->fault : 0;
 
-    if (context != NULL && (!engine->spec.sticky_faults || context->fault == FAULT_HOST))
+    if (context && (!engine->spec.sticky_faults || context->fault == FAULT_HOST))
         context->fault = FAULT_NONE;
-    if (wait->of != NULL && wait->of->fault == FAULT_HOST)
+    if (wait->of && wait->of->fault == FAULT_HOST)
         status = ENGINE_FAULT;
     wait->call->reply.fault = status == ENGINE_DEVICE_FAULT ? fault : 0;
     wait->call->reply.time_ps = sim_now_ps(engine->sim);
@@ -72,8 +67,9 @@ static void wake(Work *wait)
     }
     event_init(&wait->timer, skew_over);
     wait->skewed = TRUE;
-    sim_after(engine->sim, &wait->timer, rng_below(skew_of(engine, wait->request.order.rank),
-                                                   engine->spec.rank_skew_ps + 1), EVENT_PRIORITY_PROCESS);
+    sim_after(engine->sim, &wait->timer,
+              rng_below(skew_of(engine, wait->request.order.rank), engine->spec.rank_skew_ps + 1),
+              EVENT_PRIORITY_PROCESS);
 }
 
 const WorkSteps engine_wait_steps = {.start = wake, .clear = drop_shared};
@@ -84,9 +80,9 @@ void engine_answer_query(Engine *engine, const EngineRequest *request, EngineRep
     const EngineContext *context = NULL;
 
     reply->status = ENGINE_OK;
-    if (request->op == ENGINE_QUERY_STREAM ? !engine_stream(engine, request->stream)
-                                           : request->event >= engine->events->len ||
-                                                 !g_ptr_array_index(engine->events, request->event)) {
+    if (request->op == ENGINE_QUERY_STREAM
+            ? !engine_stream(engine, request->stream)
+            : request->event >= engine->events->len || !g_ptr_array_index(engine->events, request->event)) {
         reply->status = ENGINE_INVALID;
         return;
     }
@@ -94,15 +90,14 @@ void engine_answer_query(Engine *engine, const EngineRequest *request, EngineRep
     if (request->op == ENGINE_QUERY_STREAM) {
         const EngineStream *stream = engine_stream(engine, request->stream);
         context = stream->context;
-        reply->value = stream->tail == NULL || stream->tail->done;
+        reply->value = !stream->tail || stream->tail->done;
     } else {
         const EngineEvent *event = g_ptr_array_index(engine->events, request->event);
-        context = event->record != NULL ? event->record->context : NULL;
-        reply->value = event->shared != NULL ? engine_shared_complete(event)
-                                             : event->record == NULL || event->record->done;
-        reply->time_ps = event->record != NULL ? event->record->end_ps : 0;
+        context = event->record ? event->record->context : NULL;
+        reply->value = event->shared ? engine_shared_complete(event) : !event->record || event->record->done;
+        reply->time_ps = event->record ? event->record->end_ps : 0;
     }
-    if (context != NULL && context->fault != FAULT_NONE && context->fault != FAULT_HOST) {
+    if (context && context->fault != FAULT_NONE && context->fault != FAULT_HOST) {
         reply->status = ENGINE_DEVICE_FAULT;
         reply->fault = (guint32)context->fault;
     }
@@ -119,20 +114,29 @@ static void sleep_over(Event *event, SimTime now_ps)
         return;
     }
     engine_shared_look(engine);
+    engine_rounds_note(engine, &wait->request);
     engine_answer_query(engine, &wait->request, &wait->call->reply);
     wait_answer(wait, (EngineStatus)wait->call->reply.status);
 }
 
+/* A sleep of 0 in a loop must let time pass, too. */
+static SimTime sleep_ps(const Work *wait)
+{
+    const EngineRequest *request = &wait->request;
+
+    if (request->op == ENGINE_SLEEP && request->time_ps > 0)
+        return request->time_ps;
+    return request->op != ENGINE_SLEEP && engine_rounds_goes_on(wait->engine, request)
+               ? 0
+               : wait->engine->spec.query_quantum_ps;
+}
+
 static void sleep_begin(Work *wait)
 {
-    const gboolean sleeps = wait->request.op == ENGINE_SLEEP;
-
-    if (wait->call == NULL) /* its caller is gone */
+    if (!wait->call) /* its caller is gone */
         return;
     event_init(&wait->timer, sleep_over);
-    sim_after(wait->engine->sim, &wait->timer,
-              sleeps && wait->request.time_ps > 0 ? wait->request.time_ps : wait->engine->spec.query_quantum_ps,
-              EVENT_PRIORITY_PROCESS); /* a sleep of 0 in a loop must let time pass, too */
+    sim_after(wait->engine->sim, &wait->timer, sleep_ps(wait), EVENT_PRIORITY_PROCESS);
 }
 
 static const WorkSteps sleep_steps = {.start = sleep_begin};
@@ -141,7 +145,7 @@ void engine_wait_drop(Work *wait)
 {
     if (wait->steps == &sleep_steps || wait->skewed)
         sim_cancel(wait->engine->sim, &wait->timer);
-    if (wait->of != NULL)
+    if (wait->of)
         wait->of->dropped = TRUE;
     wait->call = NULL;
     wait->done = TRUE; /* what it waited for may yet come: nothing is left to do then */
@@ -174,7 +178,7 @@ void engine_wait_request(Engine *engine, EngineCall *call)
     switch (request->op) {
     case ENGINE_WAIT_STREAM: {
         EngineStream *stream = engine_stream(engine, request->stream);
-        if (stream != NULL) {
+        if (stream) {
             wait->context = stream->context;
             engine_work_follow(wait, stream->tail);
         }
@@ -182,9 +186,9 @@ void engine_wait_request(Engine *engine, EngineCall *call)
     }
     case ENGINE_WAIT_RECORD: {
         EngineEvent *event = g_ptr_array_index(engine->events, request->event);
-        if (event != NULL && event->record != NULL)
+        if (event && event->record)
             wait->context = event->record->context;
-        if (event != NULL)
+        if (event)
             engine_follow_record(wait, event);
         break;
     }

@@ -18,17 +18,17 @@ static void watch_kernels(Engine *engine)
     engine_kernels_end(engine, "it still ran when the watchdog's time was over");
 }
 
-/* Somebody pressed Ctrl-C, or ends the run. Lock not held. */
+/* A user pressed Ctrl-C, or ends the run. Lock not held. */
 void engine_watch_signals(Engine *engine)
 {
     const EngineSpec *spec = &engine->spec;
-    int number = spec->signalled != NULL ? g_atomic_int_get(spec->signalled) : 0;
-    gint interrupts = spec->interrupts != NULL ? g_atomic_int_get(spec->interrupts) : engine->interrupts;
+    int number = spec->signalled ? g_atomic_int_get(spec->signalled) : 0;
+    gint interrupts = spec->interrupts ? g_atomic_int_get(spec->interrupts) : engine->interrupts;
 
     if (number != 0 && !engine->signalled) {
         engine->signalled = TRUE;
         g_auto(GStrv) waiters = sim_waiters(engine->sim);
-        for (guint i = 0; waiters != NULL && waiters[i] != NULL; i++)
+        for (guint i = 0; waiters && waiters[i]; i++)
             log_line(spec->log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "interrupted: %s", waiters[i]);
         spec->on_signal(number);
     }

@@ -34,7 +34,7 @@ void engine_work_unref(Work *work)
     g_free(work->staging);
     if (work->steps->clear)
         work->steps->clear(work);
-    if (work->of != NULL)
+    if (work->of)
         engine_work_unref(work->of);
     g_ptr_array_unref(work->followers);
     g_clear_pointer(&work->dependents, g_ptr_array_unref);
@@ -43,7 +43,7 @@ void engine_work_unref(Work *work)
 
 void engine_work_follow(Work *work, Work *before)
 {
-    if (before == NULL || before->done || before == work)
+    if (!before || before->done || before == work)
         return;
     g_ptr_array_add(before->followers, engine_work_ref(work));
     work->waits_for++;
@@ -65,7 +65,7 @@ void engine_work_advance(Work *work)
     g_assert(work->waits_for > 0);
     if (--work->waits_for > 0)
         return;
-    if (work->call == NULL && !engine->in_time) { /* in its place among what else this standstill brings */
+    if (!work->call && !engine->in_time) { /* in its place among what else this standstill brings */
         g_ptr_array_add(engine->ready, engine_work_ref(work));
         return;
     }
@@ -85,8 +85,7 @@ void engine_work_advance(Work *work)
 void engine_work_start(Work *work)
 {
     work->start_ps = sim_now_ps(work->engine->sim);
-    if (work->call == NULL && work->context != NULL &&
-        (work->context->gone || work->context->fault == FAULT_RESET)) {
+    if (!work->call && work->context && (work->context->gone || work->context->fault == FAULT_RESET)) {
         work->never = TRUE;
         g_atomic_int_inc(&work->engine->running);
         engine_work_done(work, FAULT_NONE, work->start_ps);
@@ -122,7 +121,7 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
         engine_bury(engine);
     for (guint i = 0; i < work->followers->len; i++) {
         Work *next = g_ptr_array_index(work->followers, i);
-        if (next->call != NULL || !next->done)
+        if (next->call || !next->done)
             engine_work_advance(next);
         engine_work_unref(next);
     }

@@ -33,19 +33,13 @@ int machine_attribute(const Machine *machine, guint gpu, CUdevice_attribute attr
     return value;
 }
 
-const char *machine_gpu_name(const Machine *machine)
-{
-    return cuda_class(machine->model)->name;
-}
+const char *machine_gpu_name(const Machine *machine) { return cuda_class(machine->model)->name; }
 
-gboolean machine_is_rack(const Machine *machine)
-{
-    return machine->model == CUDA_GPU_GB200;
-}
+gboolean machine_is_rack(const Machine *machine) { return machine->model == CUDA_GPU_GB200; }
 
 void machine_free(Machine *machine)
 {
-    if (machine == NULL)
+    if (!machine)
         return;
     for (guint g = 0; g < machine->n_gpus; g++)
         g_free(machine->gpus[g].links);

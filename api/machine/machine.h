@@ -46,8 +46,7 @@ typedef struct Machine {
 /* Of options that cuda_spec_load() accepted. `system`: the name that -s was given. tray: the host that it is to be,
  * with its GPUs alone; -1: all of the system is one host. NULL (GError, PARAM_ERROR): the wiring is impossible. Free
  * with machine_free(). */
-Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char *system, gint tray,
-                     GError **error);
+Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char *system, gint tray, GError **error);
 void machine_free(Machine *machine);
 
 /* One identity per GPU of a system, the same in every process. */

@@ -24,7 +24,7 @@ static void machine_wire(Machine *machine, const FabricSpec *fabric, const Topol
 Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char *system, gint tray, GError **error)
 {
     Topology *topology = topology_new(fabric, error);
-    if (topology == NULL)
+    if (!topology)
         return NULL;
     Machine *machine = g_new0(Machine, 1);
     machine->system = g_strdup(system);

@@ -9,9 +9,9 @@
 NVML nvmlDeviceGetCount_v2(unsigned *count)
 {
     const Machine *machine = nvml_machine();
-    if (machine == NULL)
+    if (!machine)
         return NVML_ERROR_UNINITIALIZED;
-    if (count == NULL)
+    if (!count)
         return NVML_ERROR_INVALID_ARGUMENT;
     *count = machine->n_gpus;
     return NVML_SUCCESS;
@@ -21,9 +21,9 @@ NVML nvmlDeviceGetCount(unsigned *count) { return nvmlDeviceGetCount_v2(count); 
 NVML nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device)
 {
     const Machine *machine = nvml_machine();
-    if (machine == NULL)
+    if (!machine)
         return NVML_ERROR_UNINITIALIZED;
-    if (device == NULL || index >= machine->n_gpus)
+    if (!device || index >= machine->n_gpus)
         return NVML_ERROR_INVALID_ARGUMENT;
     *device = &machine->gpus[index];
     return NVML_SUCCESS;
@@ -43,9 +43,9 @@ NVML nvmlDeviceGetHandleByPciBusId_v2(const char *id, nvmlDevice_t *device)
 {
     const Machine *machine = nvml_machine();
     unsigned domain = 0, bus, slot, function = 0;
-    if (machine == NULL)
+    if (!machine)
         return NVML_ERROR_UNINITIALIZED;
-    if (id == NULL || device == NULL)
+    if (!id || !device)
         return NVML_ERROR_INVALID_ARGUMENT;
     if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3) {
         domain = 0;
@@ -77,9 +77,9 @@ NVML nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
     const Machine *machine = nvml_machine();
     char text[64];
-    if (machine == NULL)
+    if (!machine)
         return NVML_ERROR_UNINITIALIZED;
-    if (uuid == NULL || device == NULL)
+    if (!uuid || !device)
         return NVML_ERROR_INVALID_ARGUMENT;
     for (guint g = 0; g < machine->n_gpus; g++) {
         uuid_text(text, &machine->gpus[g].uuid);
@@ -128,8 +128,7 @@ NUMBER(nvmlDeviceGetMaxMigDeviceCount, 0)
 NUMBER(nvmlDeviceIsMigDeviceHandle, 0)
 NUMBER(nvmlDeviceGetMemoryBusWidth, ATTRIBUTE(GLOBAL_MEMORY_BUS_WIDTH))
 /* 7: Ampere, 9: Hopper, 10: Blackwell */
-NUMBER(nvmlDeviceGetArchitecture,
-       ATTRIBUTE(COMPUTE_CAPABILITY_MAJOR) == 8 ? 7 : ATTRIBUTE(COMPUTE_CAPABILITY_MAJOR))
+NUMBER(nvmlDeviceGetArchitecture, ATTRIBUTE(COMPUTE_CAPABILITY_MAJOR) == 8 ? 7 : ATTRIBUTE(COMPUTE_CAPABILITY_MAJOR))
 /* 64 lanes of f32 an SM on sm_80, 128 since */
 NUMBER(nvmlDeviceGetNumGpuCores,
        ATTRIBUTE(MULTIPROCESSOR_COUNT) * (ATTRIBUTE(COMPUTE_CAPABILITY_MAJOR) == 8 ? 64 : 128))
@@ -143,7 +142,7 @@ NUMBER(nvmlDeviceGetPcieLinkMaxSpeed, machine->model == CUDA_GPU_A100 ? 4 : 5) /
 
 NVML nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, major != NULL && minor != NULL);
+    DEVICE_OR_RETURN(machine, gpu, device, major && minor);
     *major = ATTRIBUTE(COMPUTE_CAPABILITY_MAJOR);
     *minor = ATTRIBUTE(COMPUTE_CAPABILITY_MINOR);
     return NVML_SUCCESS;
@@ -152,7 +151,7 @@ NVML nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *mi
 /* Clocks do not change during a run: type 2 is the memory's, 0, 1 and 3 the chip's. */
 NVML nvmlDeviceGetClockInfo(nvmlDevice_t device, int type, unsigned *mhz)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, mhz != NULL && type >= 0 && type <= 3);
+    DEVICE_OR_RETURN(machine, gpu, device, mhz && type >= 0 && type <= 3);
     *mhz = (unsigned)(type == 2 ? ATTRIBUTE(MEMORY_CLOCK_RATE) : ATTRIBUTE(CLOCK_RATE)) / 1000;
     return NVML_SUCCESS;
 }
@@ -162,14 +161,14 @@ NVML nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, int type, unsigned *mhz)
 }
 NVML nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned *now, unsigned *pending)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, now != NULL && pending != NULL);
+    DEVICE_OR_RETURN(machine, gpu, device, now && pending);
     (void)machine;
     *now = *pending = 0;
     return NVML_SUCCESS;
 }
 NVML nvmlDeviceGetEccMode(nvmlDevice_t device, unsigned *now, unsigned *pending)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, now != NULL && pending != NULL);
+    DEVICE_OR_RETURN(machine, gpu, device, now && pending);
     *now = *pending = (unsigned)ATTRIBUTE(ECC_ENABLED);
     return NVML_SUCCESS;
 }
@@ -180,7 +179,9 @@ NVML nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *info)
 {
     DEVICE_OR_RETURN(machine, gpu, device, info != NULL);
     const MachinePci *pci = &machine->gpus[gpu].pci;
-    *info = (nvmlPciInfo_t){.domain = pci->domain, .bus = pci->bus, .device = pci->slot,
+    *info = (nvmlPciInfo_t){.domain = pci->domain,
+                            .bus = pci->bus,
+                            .device = pci->slot,
                             .pciDeviceId = (unsigned)ATTRIBUTE(GPU_PCI_DEVICE_ID),
                             .pciSubSystemId = (unsigned)ATTRIBUTE(GPU_PCI_SUBSYSTEM_ID)};
     nvml_bus_id(info->busIdLegacy, sizeof info->busIdLegacy, pci, 4);
@@ -190,13 +191,16 @@ NVML nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *info)
 NVML nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t *info)
 {
     nvmlPciInfo_t whole;
-    if (info == NULL)
+    if (!info)
         return NVML_ERROR_INVALID_ARGUMENT;
     nvmlReturn_t result = nvmlDeviceGetPciInfo_v3(device, &whole);
     if (result != NVML_SUCCESS)
         return result;
-    *info = (nvmlPciInfo_v2_t){.domain = whole.domain, .bus = whole.bus, .device = whole.device,
-                               .pciDeviceId = whole.pciDeviceId, .pciSubSystemId = whole.pciSubSystemId};
+    *info = (nvmlPciInfo_v2_t){.domain = whole.domain,
+                               .bus = whole.bus,
+                               .device = whole.device,
+                               .pciDeviceId = whole.pciDeviceId,
+                               .pciSubSystemId = whole.pciSubSystemId};
     memcpy(info->busId, whole.busIdLegacy, sizeof info->busId);
     return NVML_SUCCESS;
 }
@@ -234,7 +238,7 @@ NVML nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 NVML nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
 {
     nvmlMemory_t plain;
-    if (memory == NULL)
+    if (!memory)
         return NVML_ERROR_INVALID_ARGUMENT;
     if (memory->version != NVML_VERSION(sizeof *memory, 2))
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
@@ -257,7 +261,7 @@ static nvmlReturn_t processes(nvmlDevice_t device, unsigned *count, void *infos,
     *count = found->len;
     if (*count > room)
         return NVML_ERROR_INSUFFICIENT_SIZE;
-    if (*count > 0 && infos == NULL)
+    if (*count > 0 && !infos)
         return NVML_ERROR_INVALID_ARGUMENT;
     for (guint i = 0; i < found->len; i++) {
         const MachineProcess *process = &g_array_index(found, MachineProcess, i);

@@ -7,16 +7,13 @@
 
 static gint users; /* atomic: nvmlInit calls without their nvmlShutdown */
 
-const Machine *nvml_machine(void)
-{
-    return g_atomic_int_get(&users) > 0 ? fo_machine() : NULL;
-}
+const Machine *nvml_machine(void) { return g_atomic_int_get(&users) > 0 ? fo_machine() : NULL; }
 
 int nvml_index(nvmlDevice_t device)
 {
     const Machine *machine = nvml_machine();
 
-    for (guint g = 0; machine != NULL && g < machine->n_gpus; g++)
+    for (guint g = 0; machine && g < machine->n_gpus; g++)
         if (device == &machine->gpus[g])
             return (int)g;
     return -1;
@@ -24,7 +21,7 @@ int nvml_index(nvmlDevice_t device)
 
 NVML nvmlInit_v2(void)
 {
-    if (fo_machine() == NULL)
+    if (!fo_machine())
         return NVML_ERROR_DRIVER_NOT_LOADED; /* the log says which option is wrong */
     g_atomic_int_inc(&users);
     return NVML_SUCCESS;
@@ -46,30 +43,21 @@ NVML nvmlShutdown(void)
 __attribute__((visibility("default"))) const char *nvmlErrorString(nvmlReturn_t error)
 {
     switch (error) {
-    case NVML_SUCCESS:
-        return "Success";
-    case NVML_ERROR_UNINITIALIZED:
-        return "Uninitialized";
-    case NVML_ERROR_INVALID_ARGUMENT:
-        return "Invalid Argument";
-    case NVML_ERROR_NOT_SUPPORTED:
-        return "Not Supported";
-    case NVML_ERROR_NOT_FOUND:
-        return "Not Found";
-    case NVML_ERROR_INSUFFICIENT_SIZE:
-        return "Insufficient Size";
-    case NVML_ERROR_DRIVER_NOT_LOADED:
-        return "Driver Not Loaded";
-    case NVML_ERROR_ARGUMENT_VERSION_MISMATCH:
-        return "Argument version mismatch";
-    default:
-        return "Unknown Error";
+    case NVML_SUCCESS: return "Success";
+    case NVML_ERROR_UNINITIALIZED: return "Uninitialized";
+    case NVML_ERROR_INVALID_ARGUMENT: return "Invalid Argument";
+    case NVML_ERROR_NOT_SUPPORTED: return "Not Supported";
+    case NVML_ERROR_NOT_FOUND: return "Not Found";
+    case NVML_ERROR_INSUFFICIENT_SIZE: return "Insufficient Size";
+    case NVML_ERROR_DRIVER_NOT_LOADED: return "Driver Not Loaded";
+    case NVML_ERROR_ARGUMENT_VERSION_MISMATCH: return "Argument version mismatch";
+    default: return "Unknown Error";
     }
 }
 
 nvmlReturn_t nvml_text(char *to, unsigned bytes, const char *from)
 {
-    if (to == NULL)
+    if (!to)
         return NVML_ERROR_INVALID_ARGUMENT;
     if (strlen(from) >= bytes)
         return NVML_ERROR_INSUFFICIENT_SIZE;
@@ -96,12 +84,12 @@ static const char *driver_of(guint64 cuda)
 NVML nvmlSystemGetDriverVersion(char *text, unsigned bytes)
 {
     const Machine *machine = nvml_machine();
-    return machine == NULL ? NVML_ERROR_UNINITIALIZED : nvml_text(text, bytes, driver_of(machine->driver_version));
+    return !machine ? NVML_ERROR_UNINITIALIZED : nvml_text(text, bytes, driver_of(machine->driver_version));
 }
 NVML nvmlSystemGetNVMLVersion(char *text, unsigned bytes)
 {
     const Machine *machine = nvml_machine();
-    if (machine == NULL)
+    if (!machine)
         return NVML_ERROR_UNINITIALIZED;
     g_autofree char *version = g_strdup_printf("%u.%s", (unsigned)(machine->driver_version / 1000),
                                                driver_of(machine->driver_version));
@@ -110,9 +98,9 @@ NVML nvmlSystemGetNVMLVersion(char *text, unsigned bytes)
 /* Both work before nvmlInit, as the real ones. */
 NVML nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
-    return version == NULL                        ? NVML_ERROR_INVALID_ARGUMENT
+    return !version                                      ? NVML_ERROR_INVALID_ARGUMENT
            : cuDriverGetVersion(version) != CUDA_SUCCESS ? NVML_ERROR_UNKNOWN
-                                                  : NVML_SUCCESS;
+                                                         : NVML_SUCCESS;
 }
 NVML nvmlSystemGetCudaDriverVersion(int *version) { return nvmlSystemGetCudaDriverVersion_v2(version); }
 
@@ -120,13 +108,13 @@ NVML nvmlSystemGetProcessName(unsigned pid, char *name, unsigned bytes)
 {
     char path[64], text[1024];
 
-    if (nvml_machine() == NULL)
+    if (!nvml_machine())
         return NVML_ERROR_UNINITIALIZED;
-    if (name == NULL || bytes == 0)
+    if (!name || bytes == 0)
         return NVML_ERROR_INVALID_ARGUMENT;
     snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
     FILE *file = fopen(path, "r");
-    if (file == NULL)
+    if (!file)
         return NVML_ERROR_NOT_FOUND;
     size_t n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
@@ -138,18 +126,18 @@ NVML nvmlSystemGetProcessName(unsigned pid, char *name, unsigned bytes)
 /* Confidential computing is off. */
 NVML nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t *state)
 {
-    if (nvml_machine() == NULL)
+    if (!nvml_machine())
         return NVML_ERROR_UNINITIALIZED;
-    if (state == NULL)
+    if (!state)
         return NVML_ERROR_INVALID_ARGUMENT;
     memset(state, 0, sizeof *state);
     return NVML_SUCCESS;
 }
 NVML nvmlSystemGetConfComputeSettings(nvmlConfComputeSettings_t *settings)
 {
-    if (nvml_machine() == NULL)
+    if (!nvml_machine())
         return NVML_ERROR_UNINITIALIZED;
-    if (settings == NULL)
+    if (!settings)
         return NVML_ERROR_INVALID_ARGUMENT;
     if (settings->version != NVML_VERSION(sizeof *settings, 1))
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
@@ -159,9 +147,9 @@ NVML nvmlSystemGetConfComputeSettings(nvmlConfComputeSettings_t *settings)
 
 NVML nvmlUnitGetCount(unsigned *count)
 {
-    if (nvml_machine() == NULL)
+    if (!nvml_machine())
         return NVML_ERROR_UNINITIALIZED;
-    if (count == NULL)
+    if (!count)
         return NVML_ERROR_INVALID_ARGUMENT;
     *count = 0;
     return NVML_SUCCESS;

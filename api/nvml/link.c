@@ -10,7 +10,7 @@ static const MachineLink *link_of(const Machine *machine, int gpu, unsigned link
 
 NVML nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned link, int *active)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, active != NULL && link < machine->n_links);
+    DEVICE_OR_RETURN(machine, gpu, device, active && link < machine->n_links);
     *active = link_of(machine, gpu, link)->up;
     return NVML_SUCCESS;
 }
@@ -23,7 +23,7 @@ static unsigned version_of(const Machine *machine)
 /* By nvmlNvlinkVersion_t: 3.0 is 5, 4.0 is 6, 5.0 is 7 */
 NVML nvmlDeviceGetNvLinkVersion(nvmlDevice_t device, unsigned link, unsigned *version)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, version != NULL && link < machine->n_links);
+    DEVICE_OR_RETURN(machine, gpu, device, version && link < machine->n_links);
     *version = version_of(machine) + 2;
     return NVML_SUCCESS;
 }
@@ -31,8 +31,7 @@ NVML nvmlDeviceGetNvLinkVersion(nvmlDevice_t device, unsigned link, unsigned *ve
 /* 0 peer access, 1 system memory, 2 peer atomics, 3 system atomics, 4 SLI bridge, 5 valid */
 NVML nvmlDeviceGetNvLinkCapability(nvmlDevice_t device, unsigned link, int capability, unsigned *has)
 {
-    DEVICE_OR_RETURN(machine, gpu, device,
-                     has != NULL && link < machine->n_links && capability >= 0 && capability <= 5);
+    DEVICE_OR_RETURN(machine, gpu, device, has && link < machine->n_links && capability >= 0 && capability <= 5);
     *has = capability == 0 || capability == 2 || capability == 5;
     return NVML_SUCCESS;
 }
@@ -40,7 +39,7 @@ NVML nvmlDeviceGetNvLinkCapability(nvmlDevice_t device, unsigned link, int capab
 /* A link that is down has no remote end. */
 NVML nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned link, nvmlPciInfo_t *info)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, info != NULL && link < machine->n_links);
+    DEVICE_OR_RETURN(machine, gpu, device, info && link < machine->n_links);
     const MachineLink *it = link_of(machine, gpu, link);
     if (!it->up)
         return NVML_ERROR_NOT_SUPPORTED;
@@ -53,7 +52,7 @@ NVML nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned link, nvm
 NVML nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned link, nvmlPciInfo_v2_t *info)
 {
     nvmlPciInfo_t whole;
-    if (info == NULL)
+    if (!info)
         return NVML_ERROR_INVALID_ARGUMENT;
     nvmlReturn_t result = nvmlDeviceGetNvLinkRemotePciInfo_v2(device, link, &whole);
     if (result != NVML_SUCCESS)
@@ -64,7 +63,7 @@ NVML nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned link, nvmlPc
 }
 NVML nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned link, int *type)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, type != NULL && link < machine->n_links);
+    DEVICE_OR_RETURN(machine, gpu, device, type && link < machine->n_links);
     if (!link_of(machine, gpu, link)->up)
         return NVML_ERROR_NOT_SUPPORTED;
     *type = 2; /* a switch */
@@ -73,7 +72,7 @@ NVML nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned link, int
 /* Replays and the like are counted by links that have bit errors; programs see them in reports. */
 NVML nvmlDeviceGetNvLinkErrorCounter(nvmlDevice_t device, unsigned link, int counter, unsigned long long *value)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, value != NULL && link < machine->n_links && counter >= 0 && counter <= 4);
+    DEVICE_OR_RETURN(machine, gpu, device, value && link < machine->n_links && counter >= 0 && counter <= 4);
     (void)gpu;
     *value = 0;
     return NVML_SUCCESS;
@@ -94,51 +93,40 @@ static nvmlReturn_t field(const Machine *machine, int gpu, const nvmlFieldValue_
     const MachineLink *link = link_of(machine, gpu, f->scopeId);
 
     switch (f->fieldId) {
-    case 90: /* NVLINK_SPEED_MBPS_COMMON */
-        *value = machine->link_MBps;
-        return NVML_SUCCESS;
-    case 91: /* NVLINK_LINK_COUNT */
-        *value = machine->n_links;
-        return NVML_SUCCESS;
+    case 90: /* NVLINK_SPEED_MBPS_COMMON */ *value = machine->link_MBps; return NVML_SUCCESS;
+    case 91: /* NVLINK_LINK_COUNT */ *value = machine->n_links; return NVML_SUCCESS;
     case 146: /* NVLINK_REMOTE_NVLINK_ID */
-        if (link == NULL || !link->up)
+        if (!link || !link->up)
             return NVML_ERROR_NOT_SUPPORTED;
         *value = link->port;
         return NVML_SUCCESS;
-    case 147: /* NVSWITCH_CONNECTED_LINK_COUNT */
-        *value = links_up(machine, gpu);
-        return NVML_SUCCESS;
+    case 147: /* NVSWITCH_CONNECTED_LINK_COUNT */ *value = links_up(machine, gpu); return NVML_SUCCESS;
     case 164: /* NVLINK_GET_SPEED */
-        if (link == NULL)
+        if (!link)
             return NVML_ERROR_INVALID_ARGUMENT;
         *value = link->up ? machine->link_MBps : 0;
         return NVML_SUCCESS;
     case 165: /* NVLINK_GET_STATE */
-        if (link == NULL)
+        if (!link)
             return NVML_ERROR_INVALID_ARGUMENT;
         *value = link->up;
         return NVML_SUCCESS;
-    case 166: /* NVLINK_GET_VERSION */
-        *value = version_of(machine) + 2;
-        return NVML_SUCCESS;
-    case 170: /* C2C_LINK_COUNT */
-        *value = machine_is_rack(machine) ? 1 : 0;
-        return NVML_SUCCESS;
+    case 166: /* NVLINK_GET_VERSION */ *value = version_of(machine) + 2; return NVML_SUCCESS;
+    case 170: /* C2C_LINK_COUNT */ *value = machine_is_rack(machine) ? 1 : 0; return NVML_SUCCESS;
     case 171: /* C2C_LINK_GET_STATUS */
     case 172: /* C2C_LINK_GET_MAX_BW */
         if (!machine_is_rack(machine) || f->scopeId != 0)
             return NVML_ERROR_NOT_SUPPORTED;
         *value = f->fieldId == 171 ? 1 : machine->host_MBps;
         return NVML_SUCCESS;
-    default:
-        return NVML_ERROR_NOT_SUPPORTED;
+    default: return NVML_ERROR_NOT_SUPPORTED;
     }
 }
 
 /* Time stamps are 0: the host's clock is not read. */
 NVML nvmlDeviceGetFieldValues(nvmlDevice_t device, int n, nvmlFieldValue_t *fields)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, n > 0 && fields != NULL);
+    DEVICE_OR_RETURN(machine, gpu, device, n > 0 && fields);
     for (int i = 0; i < n; i++) {
         unsigned value = 0;
         fields[i].nvmlReturn = field(machine, gpu, &fields[i], &value);
@@ -156,7 +144,7 @@ NVML nvmlDeviceGetFieldValues(nvmlDevice_t device, int n, nvmlFieldValue_t *fiel
 /* 0 reads, 1 writes, 2 NVLink, 3 atomics, 4 over PCI; answers 0: fine, 5: not supported */
 NVML nvmlDeviceGetP2PStatus(nvmlDevice_t device, nvmlDevice_t other, int index, int *status)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, status != NULL && nvml_index(other) >= 0 && index >= 0 && index <= 4);
+    DEVICE_OR_RETURN(machine, gpu, device, status && nvml_index(other) >= 0 && index >= 0 && index <= 4);
     int peer = nvml_index(other);
     *status = peer == gpu || (index <= 3 && machine_links_between(machine, (guint)gpu, (guint)peer) > 0) ? 0 : 5;
     return NVML_SUCCESS;
@@ -164,7 +152,7 @@ NVML nvmlDeviceGetP2PStatus(nvmlDevice_t device, nvmlDevice_t other, int index, 
 /* What two GPUs share on the way over PCI: each has a bridge of its own. 0 one board, 40 one socket, 50 the machine. */
 NVML nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device, nvmlDevice_t other, int *level)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, level != NULL && nvml_index(other) >= 0);
+    DEVICE_OR_RETURN(machine, gpu, device, level && nvml_index(other) >= 0);
     int peer = nvml_index(other);
     *level = peer == gpu ? 0 : machine->gpus[gpu].numa == machine->gpus[peer].numa ? 40 : 50;
     return NVML_SUCCESS;
@@ -172,14 +160,14 @@ NVML nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device, nvmlDevice_t other
 /* The GPUs at that level, all others that are nearer left out. */
 NVML nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, int level, unsigned *count, nvmlDevice_t *devices)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, count != NULL && level >= 0 && level <= 50);
+    DEVICE_OR_RETURN(machine, gpu, device, count && level >= 0 && level <= 50);
     unsigned room = *count, n = 0;
     for (guint g = 0; g < machine->n_gpus; g++) {
         int at;
         nvmlDeviceGetTopologyCommonAncestor(device, &machine->gpus[g], &at);
         if ((int)g == gpu || at != level)
             continue;
-        if (n < room && devices != NULL)
+        if (n < room && devices)
             devices[n] = &machine->gpus[g];
         n++;
     }
@@ -188,7 +176,7 @@ NVML nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, int level, unsigned *
 }
 NVML nvmlDeviceOnSameBoard(nvmlDevice_t device, nvmlDevice_t other, int *same)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, same != NULL && nvml_index(other) >= 0);
+    DEVICE_OR_RETURN(machine, gpu, device, same && nvml_index(other) >= 0);
     (void)machine;
     *same = gpu == nvml_index(other);
     return NVML_SUCCESS;
@@ -198,7 +186,7 @@ NVML nvmlDeviceOnSameBoard(nvmlDevice_t device, nvmlDevice_t other, int *same)
  * gives are not supported. */
 static nvmlReturn_t node_set(nvmlDevice_t device, unsigned n, unsigned long *set)
 {
-    DEVICE_OR_RETURN(machine, gpu, device, set != NULL && n > 0);
+    DEVICE_OR_RETURN(machine, gpu, device, set && n > 0);
     memset(set, 0, n * sizeof *set);
     set[0] = 1ul << machine->gpus[gpu].numa;
     return NVML_SUCCESS;
@@ -266,8 +254,11 @@ NVML nvmlDeviceGetPlatformInfo(nvmlDevice_t device, nvmlPlatformInfo_t *info)
         return NVML_ERROR_NOT_SUPPORTED;
     if (info->version != NVML_VERSION(sizeof *info, 1) && info->version != NVML_VERSION(sizeof *info, 2))
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    nvmlPlatformInfo_t all = {.version = info->version, .slotNumber = 1, .hostId = 1,
-                              .trayIndex = (guchar)machine->tray, .moduleId = (guchar)(gpu + 1)};
+    nvmlPlatformInfo_t all = {.version = info->version,
+                              .slotNumber = 1,
+                              .hostId = 1,
+                              .trayIndex = (guchar)machine->tray,
+                              .moduleId = (guchar)(gpu + 1)};
     CUuuid uuid;
     machine_uuid(&uuid, machine->system, 0xffff);
     for (int i = 0; i < 13; i++) /* as long as Blackwell's are */

@@ -35,10 +35,22 @@ typedef struct {
     char busId[32];
 } nvmlPciInfoExt_t;
 
-typedef struct { unsigned long long total, free, used; } nvmlMemory_t;
-typedef struct { unsigned version; unsigned long long total, reserved, free, used; } nvmlMemory_v2_t;
-typedef struct { unsigned pid; unsigned long long used; unsigned gpuInstanceId, computeInstanceId; } nvmlProcessInfo_t;
-typedef struct { unsigned pid; unsigned long long used; } nvmlProcessInfo_v1_t;
+typedef struct {
+    unsigned long long total, free, used;
+} nvmlMemory_t;
+typedef struct {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+} nvmlMemory_v2_t;
+typedef struct {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpuInstanceId, computeInstanceId;
+} nvmlProcessInfo_t;
+typedef struct {
+    unsigned pid;
+    unsigned long long used;
+} nvmlProcessInfo_v1_t;
 
 typedef union {
     double dVal;
@@ -53,8 +65,12 @@ typedef struct {
     nvmlValue_t value;
 } nvmlFieldValue_t;
 
-typedef struct { unsigned char clusterUuid[16]; nvmlReturn_t status; unsigned cliqueId; unsigned char state; }
-    nvmlGpuFabricInfo_t;
+typedef struct {
+    unsigned char clusterUuid[16];
+    nvmlReturn_t status;
+    unsigned cliqueId;
+    unsigned char state;
+} nvmlGpuFabricInfo_t;
 typedef struct {
     unsigned version;
     unsigned char clusterUuid[16];
@@ -71,8 +87,12 @@ typedef struct {
     unsigned char ibGuid[16], chassisSerialNumber[16], slotNumber, trayIndex, hostId, peerType, moduleId;
 } nvmlPlatformInfo_t;
 
-typedef struct { unsigned environment, ccFeature, devToolsMode; } nvmlConfComputeSystemState_t;
-typedef struct { unsigned version, environment, ccFeature, devToolsMode, multiGpuMode; } nvmlConfComputeSettings_t;
+typedef struct {
+    unsigned environment, ccFeature, devToolsMode;
+} nvmlConfComputeSystemState_t;
+typedef struct {
+    unsigned version, environment, ccFeature, devToolsMode, multiGpuMode;
+} nvmlConfComputeSettings_t;
 
 /* The version word of a structure: its bytes, and the version in the highest byte. */
 #define NVML_VERSION(bytes, version) ((unsigned)((bytes) | ((unsigned)(version) << 24)))
@@ -89,11 +109,11 @@ int nvml_index(nvmlDevice_t device);
 /* What opens each function on a device. `sound`: the other arguments are. */
 #define DEVICE_OR_RETURN(machine, gpu, device, sound)                                                                  \
     const Machine *machine = nvml_machine();                                                                           \
-    if (machine == NULL)                                                                                               \
+    if (!machine)                                                                                                      \
         return NVML_ERROR_UNINITIALIZED;                                                                               \
     const int gpu = nvml_index(device);                                                                                \
     if (gpu < 0 || !(sound))                                                                                           \
-        return NVML_ERROR_INVALID_ARGUMENT
+    return NVML_ERROR_INVALID_ARGUMENT
 
 /* device.c */
 /* "0000:1B:00.0", or with the eight digits of the domain that version 3 writes. */

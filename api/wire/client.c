@@ -19,8 +19,8 @@ static EngineStatus launch_program(WireClient *client, const EngineRequest *requ
 {
     EngineRequest sent = *request;
     WireProgram program = {0};
-    EngineStatus status =
-        program_client_launch(client->programs, (const FoKernel *)(guintptr)request->argument, &program);
+    EngineStatus status = program_client_launch(client->programs, (const FoKernel *)(guintptr)request->argument,
+                                                &program);
 
     memset(reply, 0, sizeof *reply);
     sent.argument = 0;
@@ -63,10 +63,8 @@ static EngineStatus remote_call(void *self, const EngineRequest *request, Engine
     EngineStatus status;
 
     switch (request->op) {
-    case ENGINE_LAUNCH_PTX:
-        return upload_launch(client, request, reply);
-    case ENGINE_LAUNCH:
-        return launch_program(client, request, reply);
+    case ENGINE_LAUNCH_PTX: return upload_launch(client, request, reply);
+    case ENGINE_LAUNCH: return launch_program(client, request, reply);
     case ENGINE_REGION_FREE:
         status = wire_ask(client, &sent, NULL, 0, -1, reply, NULL);
         registered_remove(client->registered, request->region);
@@ -87,11 +85,8 @@ static EngineStatus remote_call(void *self, const EngineRequest *request, Engine
             *(char **)(guintptr)request->argument = g_steal_pointer(&text);
         g_free(text);
         return status;
-    case ENGINE_SHARED: /* there is one engine: nobody else writes */
-        memset(reply, 0, sizeof *reply);
-        return ENGINE_OK;
-    default:
-        return wire_ask(client, &sent, NULL, 0, -1, reply, NULL);
+    case ENGINE_SHARED: /* there is one engine, no other writes */ memset(reply, 0, sizeof *reply); return ENGINE_OK;
+    default: return wire_ask(client, &sent, NULL, 0, -1, reply, NULL);
     }
 }
 

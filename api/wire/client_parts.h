@@ -26,7 +26,7 @@ typedef struct WireClient {
     GPtrArray *connections; /* Connection */
     GHashTable *uploads;    /* PtxImage -> Upload */
     int service_fd, wake_fd;
-    const gint *signalled; /* NULL: nobody asked */
+    const gint *signalled; /* NULL: not asked for */
     void (*on_signal)(int number);
     gint lost; /* atomic: the owner is gone, and it was said */
     const MachinePage *page;

@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define PROCESS_EXITS 4u /* of the flags in proc(5)'s stat: PF_EXITING */
 
 void connection_watch(const Server *server, int fd, gpointer thing, guint about)
 {
@@ -54,11 +57,23 @@ static ServerClient *client_new(Server *server, pid_t pid, const WireHello *hell
     return client;
 }
 
+/* A process on its way out closes its connections some time before it counts as ended. */
+static gboolean is_exiting(pid_t pid)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int)pid), *text = NULL;
+    unsigned flags;
+
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return TRUE;
+    const char *shut = strrchr(text, ')');
+    return shut && sscanf(shut + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && (flags & PROCESS_EXITS);
+}
+
 /* A process that is no more, and one in which another program runs now. A zombie is no more. */
 static void say_gone(const ServerClient *client)
 {
     struct pollfd polled = {.fd = client->pid_fd, .events = POLLIN};
-    gboolean dead = client->pid_fd < 0 || poll(&polled, 1, 0) > 0;
+    gboolean dead = client->pid_fd < 0 || poll(&polled, 1, 0) > 0 || is_exiting(client->pid);
     g_autofree char *rank = client->rank >= 0 ? g_strdup_printf("rank %d, ", client->rank) : g_strdup("");
 
     log_line(client->server->spec.log, LOG_CUDA, dead ? LOG_WARN : LOG_INFO, engine_seen_ps(client->server->engine),
@@ -287,7 +302,7 @@ void connection_take(ServerConnection *connection)
         WireControl control;
     } message;
     gsize size = connection->role == WIRE_ROLE_CONTROL   ? sizeof message.control
-                 : connection->client == NULL            ? sizeof message.hello
+                 : !connection->client                   ? sizeof message.hello
                  : connection->role == WIRE_ROLE_SERVICE ? sizeof message.done
                                                          : sizeof message.call;
     int descriptor;

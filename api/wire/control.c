@@ -141,8 +141,8 @@ static gboolean is_text(const char *text, gsize size) { return memchr(text, '\0'
 void control_take(struct ServerConnection *connection, const WireControl *asked, gssize n)
 {
     static gboolean (*const does[])(Server *, const WireControl *, WireControlled *) = {
-        [WIRE_CONTROL_MANAGER] = do_manager,     [WIRE_CONTROL_RESTART] = do_restart,
-        [WIRE_CONTROL_DEGRADE] = do_degrade,     [WIRE_CONTROL_GPU_RESET] = do_gpu_reset,
+        [WIRE_CONTROL_MANAGER] = do_manager,  [WIRE_CONTROL_RESTART] = do_restart,
+        [WIRE_CONTROL_DEGRADE] = do_degrade,  [WIRE_CONTROL_GPU_RESET] = do_gpu_reset,
         [WIRE_CONTROL_PROCESSES] = check_gpu,
     };
     Server *server = connection->server;

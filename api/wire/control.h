@@ -29,13 +29,13 @@ typedef struct {
 
 typedef struct {
     WireHead head;
-    guint32 refused; /* 0, or 1: `why` says it */
-    guint32 gpus;    /* of the system */
-    guint32 processes; /* that use the driver and live */
-    guint32 contexts;  /* of WIRE_CONTROL_GPU_RESET: how many it has ended */
+    guint32 refused;              /* 0, or 1: `why` says it */
+    guint32 gpus;                 /* of the system */
+    guint32 processes;            /* that use the driver and live */
+    guint32 contexts;             /* of WIRE_CONTROL_GPU_RESET: how many it has ended */
     guint32 manager, manager_era; /* as in the page */
-    guint32 behind;    /* GPUs that were not reset since the manager's restart */
-    guint32 rows;      /* WireProcess behind it */
+    guint32 behind;               /* GPUs that were not reset since the manager's restart */
+    guint32 rows;                 /* WireProcess behind it */
     guint64 now_ps;
     char why[512];
 } WireControlled;
@@ -57,8 +57,8 @@ void control_take(struct ServerConnection *connection, const WireControl *asked,
 /* ---- of who asks */
 /* Names of the machines of this user, by the process that owns them. g_ptr_array_unref. */
 GPtrArray *control_owners(void);
-/* GError (WIRE_ERROR of client.h): nobody listens there, another build does, or it refuses, and says why. *rows (may be
- * NULL): WireProcess, to be unref'd. */
+/* GError (WIRE_ERROR of client.h): no owner listens there, another build does, or it refuses, and says why. *rows (may
+ * be NULL): WireProcess, to be unref'd. */
 gboolean control_ask(const char *name, const WireControl *asked, WireControlled *answer, GArray **rows, GError **error);
 
 #endif

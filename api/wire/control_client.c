@@ -87,9 +87,11 @@ gboolean control_ask(const char *name, const WireControl *asked, WireControlled 
     if (fd < 0)
         return fail(error, WIRE_ERROR_GONE,
                     "no machine of this user is called '%s': its job has ended, or the name is mistyped; 'fanout "
-                    "fabric status' lists those that run", name);
+                    "fabric status' lists those that run",
+                    name);
     gssize n = message_send(fd, &sent, sizeof sent, NULL, 0, -1)
-                   ? message_receive(fd, answer, sizeof *answer, room, WIRE_PAYLOAD_MAX, NULL, 0) : 0;
+                   ? message_receive(fd, answer, sizeof *answer, room, WIRE_PAYLOAD_MAX, NULL, 0)
+                   : 0;
     close(fd);
     if (n < (gssize)sizeof *answer || answer->head.magic != WIRE_MAGIC || answer->head.kind != WIRE_CONTROLLED)
         return fail(error, WIRE_ERROR_GONE, "the owner of the machine '%s' has ended, or does not answer", name);

@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-void cut_watch(const void *bytes, guint64 n, guint32 region); /* NULL: nothing is mapped */
+void cut_watch(const void *bytes, guint64 n, guint32 region);                /* NULL: nothing is mapped */
 void cut_sweep(gboolean (*is_gone)(void *user, guint32 region), void *user); /* forgets those that are unmapped */
 /* A region of which a page was lost since the last call; 0: none. */
 guint32 cut_take(void);

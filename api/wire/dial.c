@@ -75,7 +75,7 @@ int wire_dial(const char *name, const WireHello *hello, WireWelcome *welcome, in
     int fd = above_standard(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (fd < 0)
         return -1;
-    if (hello->role == WIRE_ROLE_CONTROL) { /* an owner that does not run keeps nobody else waiting */
+    if (hello->role == WIRE_ROLE_CONTROL) { /* an owner that does not run keeps no one else waiting */
         struct timeval limit = {.tv_sec = CONTROL_LIMIT_S};
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);

@@ -15,10 +15,10 @@ void server_drop(ServerConnection *connection, const char *why)
         log_line(server->spec.log, LOG_CUDA, LOG_WARN, 0, "a connection of process %d is closed: %s",
                  client ? (int)client->pid : 0, why);
     close(connection->fd);
-    if (connection->busy && connection->object)
-        g_ptr_array_remove(connection->object->waiting, &connection->call);
-    if (connection->busy)
+    if (connection->busy) {
+        shared_object_left(connection);
         engine_call_gone(server->engine, &connection->call);
+    }
     connection->busy = FALSE;
     if (client) {
         client->connections--;

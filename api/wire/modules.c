@@ -88,9 +88,9 @@ EngineStatus modules_add(ServerClient *client, int fd, guint32 *number)
 {
     struct stat st;
 
-    if (fd < 0 || fcntl(fd, F_GET_SEALS) < 0 /* in memory: reading it waits for nobody */ || fstat(fd, &st) != 0 ||
-        !S_ISREG(st.st_mode) || st.st_size <= 0 ||
-        (guint64)st.st_size > WIRE_MODULE_BYTES_MAX || client->modules->len >= IMAGES_MAX)
+    if (fd < 0 || fcntl(fd, F_GET_SEALS) < 0 /* in memory: reading it waits for none */ || fstat(fd, &st) != 0 ||
+        !S_ISREG(st.st_mode) || st.st_size <= 0 || (guint64)st.st_size > WIRE_MODULE_BYTES_MAX ||
+        client->modules->len >= IMAGES_MAX)
         return ENGINE_INVALID;
     /* Read, not mapped: the file may change meanwhile. */
     g_autofree char *bytes = g_try_malloc((gsize)st.st_size);
@@ -111,8 +111,8 @@ EngineStatus modules_add(ServerClient *client, int fd, guint32 *number)
 
 EngineStatus modules_image_new(ServerClient *client, const EngineRequest *request, guint32 *number)
 {
-    SharedModule *module =
-        request->object < client->modules->len ? g_ptr_array_index(client->modules, request->object) : NULL;
+    SharedModule *module = request->object < client->modules->len ? g_ptr_array_index(client->modules, request->object)
+                                                                  : NULL;
 
     if (!module || client->images->len >= IMAGES_MAX)
         return ENGINE_INVALID;

@@ -105,7 +105,7 @@ static GArray *ranks_of(Owner *owner, const char *why, RunPart **all)
         const ServerClientInfo *info = &g_array_index(infos, ServerClientInfo, i);
         RunPart *part = info->left ? run_part_unpack(info->part, info->part_bytes) : NULL;
         const char *ended = part ? part->why : infos->len == 1 && why ? why : "killed";
-        RunRank rank = {info->rank, info->program, ended, info->calls, part};
+        RunRank rank = {info->rank, info->number, info->program, ended, info->calls, part};
         g_array_append_val(ranks, rank);
         if (!*all)
             *all = run_part_new(info->program, ended, 0);
@@ -137,7 +137,10 @@ OwnerEnd owner_end(Owner *owner, const char *why)
                          .system = owner->system,
                          .driver_version = owner->spec.driver_version,
                          .part = all,
-                         .ranks = ranks->len > 1 ? ranks : NULL};
+                         .ranks = ranks};
+        end.unwritten |= !run_report_write_ranks(&run);
+        if (ranks->len == 1)
+            run.ranks = NULL;
         end.unwritten |= !run_report_write(&run);
     }
     run_part_free(all);

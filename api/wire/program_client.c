@@ -21,8 +21,8 @@ static void *stack_take(ProgramClient *client)
 
     if (client->stacks->len > 0)
         return g_ptr_array_steal_index_fast(client->stacks, client->stacks->len - 1);
-    void *stack =
-        mmap(NULL, STACK_BYTES + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *stack = mmap(NULL, STACK_BYTES + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                       -1, 0);
     if (stack == MAP_FAILED)
         return NULL;
     mprotect(stack, page, PROT_NONE); /* one that overflows ends the program, not its neighbour */

@@ -12,7 +12,7 @@
 
 #define REGISTERS_MAX 65536u
 #define BATCH_MAX ((gsize)64 << 20) /* bytes of one turn */
-#define PATIENCE_MS 60000 /* for one turn of a function, of the host */
+#define PATIENCE_MS 60000           /* for one turn of a function, of the host */
 
 typedef struct {
     Server *server;
@@ -46,7 +46,7 @@ static gboolean await(const ServerClient *client)
     return n > 0 && (either[0].revents & POLLIN);
 }
 
-/* A function that has not come to its end gives no result that somebody might believe: its process is no client any
+/* A function that has not come to its end gives no result that could be believed: its process is no client any
  * more. */
 static void give_up(ServerClient *client)
 {
@@ -129,21 +129,15 @@ static gboolean is_whole(const ProgramCta *p, const ProgramRecord *r)
         return r->bytes == 0 || !reg || reg->wrong || r->bytes >= reg->width;
     case PROGRAM_LD_AT:
     case PROGRAM_ST_AT:
-    case PROGRAM_ST_SYS_AT:
-        return r->bytes == 0 || r->bytes >= active;
+    case PROGRAM_ST_SYS_AT: return r->bytes == 0 || r->bytes >= active;
     case PROGRAM_POLL_AT:
-    case PROGRAM_POLL_MEMBERS:
-        return r->bytes == 0 || r->bytes >= MIN(r->count, p->cta->count) * sizeof(FoAddress);
+    case PROGRAM_POLL_MEMBERS: return r->bytes == 0 || r->bytes >= MIN(r->count, p->cta->count) * sizeof(FoAddress);
     case PROGRAM_MULTIMEM_LD_REDUCE:
     case PROGRAM_MULTIMEM_ST:
-    case PROGRAM_MULTIMEM_RED:
-        return r->bytes == 0 || r->bytes == sizeof(FoMultimem);
-    case PROGRAM_LOOP:
-        return r->bytes == 0 || r->bytes == sizeof(FoLoop);
-    case PROGRAM_LL:
-        return r->bytes == 0 || r->bytes == sizeof(FoLl);
-    default:
-        return TRUE;
+    case PROGRAM_MULTIMEM_RED: return r->bytes == 0 || r->bytes == sizeof(FoMultimem);
+    case PROGRAM_LOOP: return r->bytes == 0 || r->bytes == sizeof(FoLoop);
+    case PROGRAM_LL: return r->bytes == 0 || r->bytes == sizeof(FoLl);
+    default: return TRUE;
     }
 }
 
@@ -154,71 +148,32 @@ static void do_access(ProgramCta *p, const ProgramRecord *r, const void *payload
     const FoReg *s = reg_at(p, r->s);
 
     switch (r->call) {
-    case PROGRAM_LD:
-        fo_ld(cta, d, r->address);
-        break;
-    case PROGRAM_ST:
-        fo_st(cta, r->address, s);
-        break;
-    case PROGRAM_LD_AT:
-        fo_ld_at(cta, d, payload);
-        break;
-    case PROGRAM_ST_AT:
-        fo_st_at(cta, payload, s);
-        break;
-    case PROGRAM_LD_SYS:
-        fo_ld_sys(cta, d, r->address, (FoOrder)r->a);
-        break;
-    case PROGRAM_ST_SYS:
-        fo_st_sys(cta, r->address, s, (FoOrder)r->a);
-        break;
-    case PROGRAM_ST_SYS_AT:
-        fo_st_sys_at(cta, payload, s, (FoOrder)r->a);
-        break;
-    case PROGRAM_RED:
-        fo_red(cta, r->address, s, (FoType)r->a, (FoOp)r->b, (FoOrder)r->c);
-        break;
-    case PROGRAM_ATOM:
-        fo_atom(cta, d, r->address, s, (FoType)r->a, (FoOp)r->b, (FoOrder)r->c);
-        break;
-    case PROGRAM_ATOM_EXCH:
-        fo_atom_exch(cta, d, r->address, s, (FoOrder)r->c);
-        break;
-    case PROGRAM_ATOM_CAS:
-        fo_atom_cas(cta, d, r->address, reg_at(p, r->compare), s, (FoOrder)r->c);
-        break;
-    case PROGRAM_MULTIMEM_LD_REDUCE:
-        fo_multimem_ld_reduce(cta, d, r->address, payload);
-        break;
-    case PROGRAM_MULTIMEM_ST:
-        fo_multimem_st(cta, r->address, s, payload);
-        break;
-    default:
-        fo_multimem_red(cta, r->address, s, payload);
-        break;
+    case PROGRAM_LD: fo_ld(cta, d, r->address); break;
+    case PROGRAM_ST: fo_st(cta, r->address, s); break;
+    case PROGRAM_LD_AT: fo_ld_at(cta, d, payload); break;
+    case PROGRAM_ST_AT: fo_st_at(cta, payload, s); break;
+    case PROGRAM_LD_SYS: fo_ld_sys(cta, d, r->address, (FoOrder)r->a); break;
+    case PROGRAM_ST_SYS: fo_st_sys(cta, r->address, s, (FoOrder)r->a); break;
+    case PROGRAM_ST_SYS_AT: fo_st_sys_at(cta, payload, s, (FoOrder)r->a); break;
+    case PROGRAM_RED: fo_red(cta, r->address, s, (FoType)r->a, (FoOp)r->b, (FoOrder)r->c); break;
+    case PROGRAM_ATOM: fo_atom(cta, d, r->address, s, (FoType)r->a, (FoOp)r->b, (FoOrder)r->c); break;
+    case PROGRAM_ATOM_EXCH: fo_atom_exch(cta, d, r->address, s, (FoOrder)r->c); break;
+    case PROGRAM_ATOM_CAS: fo_atom_cas(cta, d, r->address, reg_at(p, r->compare), s, (FoOrder)r->c); break;
+    case PROGRAM_MULTIMEM_LD_REDUCE: fo_multimem_ld_reduce(cta, d, r->address, payload); break;
+    case PROGRAM_MULTIMEM_ST: fo_multimem_st(cta, r->address, s, payload); break;
+    default: fo_multimem_red(cta, r->address, s, payload); break;
     }
 }
 
 static void do_order(FoCta *cta, const ProgramRecord *r)
 {
     switch (r->call) {
-    case PROGRAM_SYNC:
-        fo_sync(cta);
-        break;
-    case PROGRAM_SYNC_ACTIVE:
-        fo_sync_active(cta, r->a);
-        break;
-    case PROGRAM_FENCE:
-        fo_fence(cta);
-        break;
-    case PROGRAM_WAIT:
-        fo_wait(cta);
-        break;
-    case PROGRAM_SLEEP:
-        fo_sleep_ps(cta, r->value);
-        break;
-    default:
-        break;
+    case PROGRAM_SYNC: fo_sync(cta); break;
+    case PROGRAM_SYNC_ACTIVE: fo_sync_active(cta, r->a); break;
+    case PROGRAM_FENCE: fo_fence(cta); break;
+    case PROGRAM_WAIT: fo_wait(cta); break;
+    case PROGRAM_SLEEP: fo_sleep_ps(cta, r->value); break;
+    default: break;
     }
 }
 
@@ -228,20 +183,11 @@ static void do_poll(ProgramCta *p, const ProgramRecord *r, const void *payload)
     FoReg *d = reg_at(p, r->d);
 
     switch (r->call) {
-    case PROGRAM_POLL:
-        fo_poll(cta, r->address, r->a, (FoCompare)r->b, r->value, (FoOrder)r->c);
-        break;
-    case PROGRAM_POLL_SEEN:
-        fo_poll_seen(cta, d, r->address, (FoCompare)r->b, r->value, (FoOrder)r->c);
-        break;
-    case PROGRAM_POLL_AT:
-        fo_poll_at(cta, payload, r->count, r->a, (FoCompare)r->b, r->value, (FoOrder)r->c);
-        break;
-    case PROGRAM_POLL_MEMBERS:
-        fo_poll_members(cta, payload, r->count, r->a, r->value, (FoOrder)r->c);
-        break;
-    default:
-        break;
+    case PROGRAM_POLL: fo_poll(cta, r->address, r->a, (FoCompare)r->b, r->value, (FoOrder)r->c); break;
+    case PROGRAM_POLL_SEEN: fo_poll_seen(cta, d, r->address, (FoCompare)r->b, r->value, (FoOrder)r->c); break;
+    case PROGRAM_POLL_AT: fo_poll_at(cta, payload, r->count, r->a, (FoCompare)r->b, r->value, (FoOrder)r->c); break;
+    case PROGRAM_POLL_MEMBERS: fo_poll_members(cta, payload, r->count, r->a, r->value, (FoOrder)r->c); break;
+    default: break;
     }
 }
 
@@ -262,50 +208,29 @@ static gboolean do_call(ProgramCta *p, const ProgramRecord *r, const void *paylo
         memset(p->run.value, 0, sizeof p->run.value);
         fo_get(cta, d, r->a, r->b ? p->run.value : NULL);
         break;
-    case PROGRAM_TIME:
-        break;
-    case PROGRAM_SET:
-        fo_set(cta, d, payload);
-        break;
-    case PROGRAM_SET_U64:
-        fo_set_u64(cta, d, r->value);
-        break;
-    case PROGRAM_COMBINE:
-        fo_combine(cta, d, reg_at(p, r->s), (FoType)r->a, (FoOp)r->b);
-        break;
-    case PROGRAM_ONLY:
-        fo_only(cta, r->a, r->b);
-        break;
-    case PROGRAM_ALL:
-        fo_all(cta);
-        break;
+    case PROGRAM_TIME: break;
+    case PROGRAM_SET: fo_set(cta, d, payload); break;
+    case PROGRAM_SET_U64: fo_set_u64(cta, d, r->value); break;
+    case PROGRAM_COMBINE: fo_combine(cta, d, reg_at(p, r->s), (FoType)r->a, (FoOp)r->b); break;
+    case PROGRAM_ONLY: fo_only(cta, r->a, r->b); break;
+    case PROGRAM_ALL: fo_all(cta); break;
     case PROGRAM_SYNC:
     case PROGRAM_SYNC_ACTIVE:
     case PROGRAM_FENCE:
     case PROGRAM_WAIT:
-    case PROGRAM_SLEEP:
-        do_order(cta, r);
-        break;
+    case PROGRAM_SLEEP: do_order(cta, r); break;
     case PROGRAM_POLL:
     case PROGRAM_POLL_SEEN:
     case PROGRAM_POLL_AT:
-    case PROGRAM_POLL_MEMBERS:
-        do_poll(p, r, payload);
-        break;
-    case PROGRAM_LOOP:
-        fo_loop(cta, payload);
-        break;
-    case PROGRAM_LL:
-        fo_ll(cta, payload);
-        break;
+    case PROGRAM_POLL_MEMBERS: do_poll(p, r, payload); break;
+    case PROGRAM_LOOP: fo_loop(cta, payload); break;
+    case PROGRAM_LL: fo_ll(cta, payload); break;
     case PROGRAM_EXCHANGE:
         if (payload && !is_exchange(r, payload, &exchange))
             return FALSE;
         fo_exchange(cta, payload ? &exchange : NULL);
         break;
-    default:
-        do_access(p, r, payload);
-        break;
+    default: do_access(p, r, payload); break;
     }
     return TRUE;
 }

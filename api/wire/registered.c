@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -148,8 +149,8 @@ static int open_by_mapping(const Line *part)
     for (const char *rest = text; line_next(&rest, &line);) {
         if (line.from > part->from || line.to <= part->from)
             continue;
-        g_autofree char *path = g_strdup_printf(
-            "/proc/self/map_files/%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x", line.from, line.to);
+        g_autofree char *path = g_strdup_printf("/proc/self/map_files/%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x",
+                                                line.from, line.to);
         return open_if_file(path, part);
     }
     return -1;
@@ -207,11 +208,25 @@ static void on_fault(int number, siginfo_t *info, void *context)
         moving.before.sa_handler(number);
 }
 
+/* Whole pages, of which a part may belong to the program's allocator: so the kernel is asked by number, since a
+ * sanitizer would take the call of that name for a mistake of the program. */
 static gboolean write_all(int fd, guint64 from, guint64 bytes)
 {
     for (guint64 at = 0; at < bytes;) {
         const void *page = (const void *)(guintptr)(from + at);
-        gssize n = pwrite(fd, page, MIN(bytes - at, (guint64)1 << 30), (off_t)(from + at));
+        gssize n = syscall(SYS_pwrite64, fd, page, MIN(bytes - at, (guint64)1 << 30), (off_t)(from + at));
+        if (n <= 0)
+            return FALSE;
+        at += (guint64)n;
+    }
+    return TRUE;
+}
+
+/* The file has what is in the memory. */
+static gboolean read_all(int fd, guint8 *to, guint64 from, guint64 bytes)
+{
+    for (guint64 at = 0; at < bytes;) {
+        gssize n = pread(fd, to + at, MIN(bytes - at, (guint64)1 << 30), (off_t)(from + at));
         if (n <= 0)
             return FALSE;
         at += (guint64)n;
@@ -238,8 +253,7 @@ static gboolean move_back(const Move *move)
 
     if (own == MAP_FAILED)
         return FALSE;
-    memcpy(own, at, bytes);
-    if (mprotect(own, bytes, line->protection) != 0 ||
+    if (!read_all(move->fd, own, line->from, bytes) || mprotect(own, bytes, line->protection) != 0 ||
         mremap(own, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED) {
         munmap(own, bytes);
         return FALSE;

@@ -58,7 +58,7 @@ static void gate_answer(void *self, EngineCall *call)
     ServerConnection *connection = call->from;
 
     (void)self;
-    session_answered(connection);
+    shared_object_left(connection);
     if (!connection->gone)
         server_reply(connection);
 }
@@ -99,7 +99,8 @@ static gboolean gate_spins(void *self, pid_t pid, pid_t tid, gboolean runs, Tree
             continue;
         spin->calls = __atomic_load_n(&slot->calls, __ATOMIC_SEQ_CST);
         spin->changes = __atomic_load_n(&slot->changes, __ATOMIC_SEQ_CST);
-        return runs || __atomic_load_n(&slot->resting, __ATOMIC_SEQ_CST) != 0;
+        spin->outside = __atomic_load_n(&slot->outside, __ATOMIC_SEQ_CST) != 0;
+        return spin->calls > 0 && (runs || __atomic_load_n(&slot->resting, __ATOMIC_SEQ_CST) != 0);
     }
     return FALSE;
 }
@@ -148,7 +149,7 @@ GArray *server_clients(Server *server)
     return infos;
 }
 
-/* A name that no other owner has, and nobody guesses. */
+/* A name that no other owner has, and that cannot be guessed. */
 static gboolean listen_at(Server *server, GError **error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -212,9 +213,8 @@ Server *server_new(const ServerSpec *spec, GError **error)
     server->room = g_malloc(WIRE_PAYLOAD_MAX);
     server->program_room = g_malloc(WIRE_PAYLOAD_MAX);
     if (server->epoll_fd >= 0 && listen_at(server, error) && page_make(server, error)) {
-        server->gate = (EngineGate){server,      &server->page->seen_ps, gate_wait,   gate_take,
-                                    gate_answer, gate_host_call,         gate_process, gate_spins,
-                                    server->epoll_fd};
+        server->gate = (EngineGate){server,         &server->page->seen_ps, gate_wait,  gate_take,       gate_answer,
+                                    gate_host_call, gate_process,           gate_spins, server->epoll_fd};
         return server;
     }
     if (error && !*error)

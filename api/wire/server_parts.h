@@ -114,17 +114,17 @@ struct ServerClient {
     char program[64];
     ServerConnection *service, *timing, *program_connection;
     guint connections;
-    GPtrArray *regions;       /* by the client's number: SharedRegion, or NULL */
-    GPtrArray *objects;       /* SharedObject */
-    GArray *windows;          /* SharedWindow: what of them is mapped */
-    GArray *streams, *events; /* engine's number + 1; 0: none */
+    GPtrArray *regions;          /* by the client's number: SharedRegion, or NULL */
+    GPtrArray *objects;          /* SharedObject */
+    GArray *windows;             /* SharedWindow: what of them is mapped */
+    GArray *streams, *events;    /* engine's number + 1; 0: none */
     GArray *free[SERVER_TABLES]; /* numbers of each table that may be given anew */
-    GArray *contexts;         /* by the client's number: the engine's; 0: none */
-    GPtrArray *modules;       /* SharedModule */
-    GPtrArray *images;        /* ServerImage */
-    GHashTable *timers;       /* number -> ServerTimer */
-    GString *prints;          /* of kernels, until the next answer */
-    GByteArray *part;         /* of the report */
+    GArray *contexts;            /* by the client's number: the engine's; 0: none */
+    GPtrArray *modules;          /* SharedModule */
+    GPtrArray *images;           /* ServerImage */
+    GHashTable *timers;          /* number -> ServerTimer */
+    GString *prints;             /* of kernels, until the next answer */
+    GByteArray *part;            /* of the report */
     guint64 calls, n_asked;
     GHashTable *works;         /* number -> work */
     const WireSpinPage *spins; /* mapped; NULL: none of its threads spins */
@@ -160,8 +160,7 @@ void server_drop(ServerConnection *connection, const char *why);
  * the callee's, -1: none. */
 gboolean session_take(ServerConnection *connection, const EngineRequest *sent, const guint8 *payload, gsize bytes,
                       int descriptor, gboolean *answered);
-void session_answered(ServerConnection *connection); /* a call that had to wait is about to be answered */
-void session_end(ServerClient *client);              /* the process is gone */
+void session_end(ServerClient *client); /* the process is gone */
 
 /* shared.c */
 guint shared_identity_hash(gconstpointer identity);
@@ -180,6 +179,7 @@ EngineStatus shared_object_unbind(Server *server, SharedObject *object, EngineCa
 void shared_object_order(Server *server, SharedObject *object); /* members by number, before it is set up */
 EventPage *shared_event_page(int fd);                           /* for ENGINE_EVENT_NEW */
 void shared_object_changed(Server *server, SharedObject *object, guint32 sequence);
+void shared_object_left(ServerConnection *connection); /* its call, if it has one, waits for no object any more */
 
 /* programs.c: the kernel of a device program's launch */
 gboolean programs_launch(ServerConnection *connection, const guint8 *payload, gsize bytes);

@@ -145,22 +145,16 @@ static gboolean check_work(ServerConnection *connection, const guint8 *payload, 
         r->object = context_number(client, r->object, FALSE);
         return is_transfer(r);
     case ENGINE_COPY_2D:
-    case ENGINE_FILL:
-        return is_transfer(r);
+    case ENGINE_FILL: return is_transfer(r);
     case ENGINE_RECORD:
-    case ENGINE_WAIT_EVENT:
-        return translate_event(client, r);
-    case ENGINE_HOST_CALL:
-        return TRUE;
+    case ENGINE_WAIT_EVENT: return translate_event(client, r);
+    case ENGINE_HOST_CALL: return TRUE;
     case ENGINE_WRITE_VALUE:
     case ENGINE_WAIT_VALUE:
         return (r->width == 4 || r->width == 8) && r->address % r->width == 0 && r->address < ADDRESS_MAX;
-    case ENGINE_LAUNCH_PTX:
-        return modules_launch(connection, payload, bytes);
-    case ENGINE_LAUNCH:
-        return programs_launch(connection, payload, bytes);
-    default:
-        return FALSE;
+    case ENGINE_LAUNCH_PTX: return modules_launch(connection, payload, bytes);
+    case ENGINE_LAUNCH: return programs_launch(connection, payload, bytes);
+    default: return FALSE;
     }
 }
 
@@ -168,24 +162,22 @@ static gboolean check_wait(ServerClient *client, EngineRequest *r)
 {
     switch (r->op) {
     case ENGINE_WAIT_STREAM:
-    case ENGINE_QUERY_STREAM:
-        return translate_stream(client, r);
+    case ENGINE_QUERY_STREAM: return translate_stream(client, r);
     case ENGINE_WAIT_RECORD:
-    case ENGINE_QUERY_EVENT:
-        return translate_event(client, r);
+    case ENGINE_QUERY_EVENT: return translate_event(client, r);
     case ENGINE_WAIT_CONTEXT:
         if (r->object == 0)
             return TRUE;
         r->object = context_number(client, r->object, FALSE);
         return r->object != 0;
-    default:
-        return FALSE;
+    default: return FALSE;
     }
 }
 
 /* ---- what the wire answers itself */
 
-static gboolean take_own(ServerConnection *connection, const guint8 *payload, gsize bytes, int descriptor)
+static gboolean take_own(ServerConnection *connection, const guint8 *payload, gsize bytes, int descriptor,
+                         gboolean *answered)
 {
     ServerClient *client = connection->client;
     EngineCall *call = &connection->call;
@@ -201,19 +193,15 @@ static gboolean take_own(ServerConnection *connection, const guint8 *payload, gs
         session_refuse(call, modules_image_new(client, r, &number));
         call->reply.value = number;
         return TRUE;
-    case WIRE_OP_IMAGE_FREE:
-        modules_image_free(client, r->object, r->region);
-        return TRUE;
-    case WIRE_OP_PRINTS:
-        return TRUE;
+    case WIRE_OP_IMAGE_FREE: modules_image_free(client, r->object, r->region); return TRUE;
+    case WIRE_OP_PRINTS: return TRUE;
     case WIRE_OP_LEAVE:
         if (client->part->len + bytes > (64u << 20))
             return session_refuse(call, ENGINE_NO_MEMORY);
         g_byte_array_append(client->part, payload, (guint)bytes);
         client->left |= r->value != 0;
         return TRUE;
-    default:
-        return session_take_timer(connection, descriptor);
+    default: return session_take_timer(connection, descriptor, answered);
     }
 }
 
@@ -244,8 +232,7 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     case ENGINE_REGION_FREE:
     case ENGINE_MAP:
     case ENGINE_UNMAP:
-    case ENGINE_ACCESS:
-        return session_take_memory(connection, descriptor);
+    case ENGINE_ACCESS: return session_take_memory(connection, descriptor);
     case ENGINE_OBJECT_NEW:
     case ENGINE_OBJECT_FREE:
     case ENGINE_OBJECT_HANDLE:
@@ -254,13 +241,11 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     case ENGINE_OBJECT_BIND:
     case ENGINE_OBJECT_UNBIND:
     case ENGINE_OBJECT_CHANGED:
-    case ENGINE_OBJECT_WAIT:
-        return session_take_object(connection, descriptor, answered);
+    case ENGINE_OBJECT_WAIT: return session_take_object(connection, descriptor, answered);
     case ENGINE_STREAM_NEW:
     case ENGINE_STREAM_FREE:
     case ENGINE_EVENT_NEW:
-    case ENGINE_EVENT_FREE:
-        return take_stream(connection, descriptor);
+    case ENGINE_EVENT_FREE: return take_stream(connection, descriptor);
     case ENGINE_WAIT_STREAM:
     case ENGINE_WAIT_RECORD:
     case ENGINE_WAIT_CONTEXT:
@@ -274,8 +259,7 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
             return session_refuse(call, ENGINE_FULL);
         break;
     case ENGINE_NOW:
-    case ENGINE_SHARED:
-        break;
+    case ENGINE_SHARED: break;
     case ENGINE_COPY:
     case ENGINE_COPY_2D:
     case ENGINE_FILL:
@@ -297,20 +281,20 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     case WIRE_OP_TIMER:
     case WIRE_OP_TIMER_END:
     case WIRE_OP_SLEEP_END:
-    case WIRE_OP_SPIN:
-        return take_own(connection, payload, bytes, descriptor);
-    default:
-        return FALSE;
+    case WIRE_OP_WOKEN:
+    case WIRE_OP_SPIN: return take_own(connection, payload, bytes, descriptor, answered);
+    default: return FALSE;
     }
     *answered = engine_take(client->server->engine, call);
     return TRUE;
 }
 
-/* How often a program sleeps and looks whether something has come depends on when the host has it come. */
-static gboolean is_wait_of_host(guint32 op)
+/* How often a program sleeps and looks whether something has come depends on when the host has it come; and how much of
+ * what the ranks of a team share each tells the owner, on who came first. */
+static gboolean is_of_host(guint32 op)
 {
-    return op == ENGINE_SLEEP || op == WIRE_OP_SLEEP_END || op == WIRE_OP_SPIN || op == WIRE_OP_TIMER ||
-           op == WIRE_OP_TIMER_END;
+    return op < ENGINE_STREAM_NEW || op == ENGINE_NOW || op == ENGINE_SLEEP || op == WIRE_OP_SLEEP_END ||
+           op == WIRE_OP_WOKEN || op == WIRE_OP_SPIN || op == WIRE_OP_TIMER || op == WIRE_OP_TIMER_END;
 }
 
 gboolean session_take(ServerConnection *connection, const EngineRequest *sent, const guint8 *payload, gsize bytes,
@@ -323,15 +307,13 @@ gboolean session_take(ServerConnection *connection, const EngineRequest *sent, c
     *answered = TRUE;
     *call = (EngineCall){.request = *sent, .from = connection};
     connection->sequence++;
-    client->calls += !is_wait_of_host(sent->op);
+    client->calls += !is_of_host(sent->op);
     session_name(r->call, sizeof r->call);
     r->fd = -1;
     r->argument = r->op == ENGINE_HOST_CALL || r->op == WIRE_OP_TIMER || r->op == WIRE_OP_TIMER_END ? r->argument : 0;
     give_order(connection, r);
     return take(connection, payload, bytes, descriptor, answered);
 }
-
-void session_answered(ServerConnection *connection) { connection->object = NULL; }
 
 void session_end(ServerClient *client)
 {

@@ -85,17 +85,14 @@ gboolean session_take_memory(ServerConnection *connection, int descriptor)
         if (client->regions->len >= THINGS_MAX && client->free[SERVER_REGIONS]->len == 0)
             return session_refuse(call, ENGINE_NO_MEMORY);
         return session_refuse(call, shared_region_new(client, call, descriptor));
-    case ENGINE_REGION_FREE:
-        return session_refuse(call, take_region_free(client, r->region));
-    case ENGINE_MAP:
-        return session_refuse(call, take_map(client, call));
+    case ENGINE_REGION_FREE: return session_refuse(call, take_region_free(client, r->region));
+    case ENGINE_MAP: return session_refuse(call, take_map(client, call));
     case ENGINE_UNMAP:
         if (!is_range(r->address, r->bytes))
             return session_refuse(call, ENGINE_INVALID);
         take_unmap(client, call);
         return TRUE;
-    default:
-        return session_refuse(call, take_access(client, call));
+    default: return session_refuse(call, take_access(client, call));
     }
 }
 
@@ -140,17 +137,11 @@ gboolean session_take_object(ServerConnection *connection, int descriptor, gbool
         r->object = object->object;
         engine_take(server->engine, call);
         return TRUE;
-    case ENGINE_OBJECT_MEMBER:
-        return session_refuse(call, shared_object_member(server, object, call));
-    case ENGINE_OBJECT_READY:
-        return take_ready(connection, object);
-    case ENGINE_OBJECT_BIND:
-        return session_refuse(call, shared_object_bind(client, object, call));
-    case ENGINE_OBJECT_UNBIND:
-        return session_refuse(call, shared_object_unbind(server, object, call));
-    case ENGINE_OBJECT_CHANGED:
-        shared_object_changed(server, object, (guint32)r->value);
-        return TRUE;
+    case ENGINE_OBJECT_MEMBER: return session_refuse(call, shared_object_member(server, object, call));
+    case ENGINE_OBJECT_READY: return take_ready(connection, object);
+    case ENGINE_OBJECT_BIND: return session_refuse(call, shared_object_bind(client, object, call));
+    case ENGINE_OBJECT_UNBIND: return session_refuse(call, shared_object_unbind(server, object, call));
+    case ENGINE_OBJECT_CHANGED: shared_object_changed(server, object, (guint32)r->value); return TRUE;
     default: /* ENGINE_OBJECT_WAIT */
         if (object->changes != 0 && (gint32)(object->changes - (guint32)r->value) > 0)
             return TRUE;

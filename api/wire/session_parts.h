@@ -36,7 +36,8 @@ gboolean session_take_object(ServerConnection *connection, int descriptor, gbool
 
 /* session_time.c. FALSE: a run has no room for so long a sleep. */
 gboolean session_check_sleep(ServerConnection *connection);
-gboolean session_take_timer(ServerConnection *connection, int descriptor); /* timers, and what ends or avoids waits */
+/* Timers, and what ends or avoids waits. */
+gboolean session_take_timer(ServerConnection *connection, int descriptor, gboolean *answered);
 void session_end_time(ServerClient *client);
 
 #endif

@@ -94,20 +94,24 @@ static EngineStatus take_spin_page(ServerClient *client, int fd)
     return ENGINE_OK;
 }
 
-gboolean session_take_timer(ServerConnection *connection, int descriptor)
+gboolean session_take_timer(ServerConnection *connection, int descriptor, gboolean *answered)
 {
     ServerClient *client = connection->client;
     EngineCall *call = &connection->call;
 
     switch (call->request.op) {
+    case WIRE_OP_WOKEN:
+        *answered = FALSE;
+        engine_wait_woken(client->server->engine, call);
+        return TRUE;
     case WIRE_OP_SLEEP_END:
         call->reply.value = WIRE_SLEEP_ENDED;
         call->reply.time_ps = now_ps(client->server->engine) - connection->slept_ps;
+        *answered = FALSE;
+        engine_wait_woken(client->server->engine, call);
         return TRUE;
-    case WIRE_OP_SPIN:
-        return session_refuse(call, take_spin_page(client, descriptor));
-    default:
-        return take_timer(connection);
+    case WIRE_OP_SPIN: return session_refuse(call, take_spin_page(client, descriptor));
+    default: return take_timer(connection);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "model/memory/memory.h"
 
 #define BINDS_MAX (1u << 20) /* of one object, in its life */
+#define ARENAS_MAX 65535u
 #define PART_MAX ((guint64)1 << 42) /* bytes of one registration */
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
@@ -23,7 +24,7 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* A file that nobody can make shorter under the owner's mapping, and what it is. */
+/* A file that no process can make shorter under the owner's mapping, and what it is. */
 static gboolean file_is_sound(int fd, SharedIdentity *identity, guint64 *bytes)
 {
     struct stat st;
@@ -68,10 +69,8 @@ static gboolean file_has_part(int fd, const EngineRequest *r, SharedIdentity *id
     case EXT4_SUPER_MAGIC:
     case XFS_SUPER_MAGIC:
     case BTRFS_SUPER_MAGIC:
-    case OVERLAYFS_SUPER_MAGIC:
-        break;
-    default:
-        return FALSE;
+    case OVERLAYFS_SUPER_MAGIC: break;
+    default: return FALSE;
     }
     *identity = (SharedIdentity){st.st_dev, st.st_ino, r->offset, r->bytes};
     return TRUE;
@@ -127,6 +126,15 @@ void shared_tell_lost(Server *server)
                  region);
 }
 
+/* A rank's own GPU has the addresses that it would have in one process; elsewhere a rank has its own arena, so that no
+ * address follows from who asked first. Processes without a rank share one. */
+static guint32 arena_of(const ServerClient *client, guint32 gpu)
+{
+    guint32 n_gpus = client->server->spec.gpus;
+
+    return client->rank < 0 || (guint32)client->rank % n_gpus == gpu ? 0 : (guint32)client->rank % ARENAS_MAX + 1;
+}
+
 EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd)
 {
     Server *server = client->server;
@@ -152,13 +160,13 @@ EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd)
         return ENGINE_NO_MEMORY;
     r->fd = fd;
     r->argument = 0; /* one engine needs no lock against others */
+    r->width = arena_of(client, r->gpu);
     if (!engine_take(server->engine, call))
         return ENGINE_INVALID;
     if (call->reply.status != ENGINE_OK)
         return (EngineStatus)call->reply.status;
     region = g_new0(SharedRegion, 1);
-    *region = (SharedRegion){
-        identity, (guint32)call->reply.value, 1, (guint16)r->gpu, r->bytes, 0, client->number};
+    *region = (SharedRegion){identity, (guint32)call->reply.value, 1, (guint16)r->gpu, r->bytes, 0, client->number};
     if (used) {
         region->charged = r->bytes;
         __atomic_add_fetch(used, r->bytes, __ATOMIC_RELAXED);
@@ -358,6 +366,14 @@ void shared_object_changed(Server *server, SharedObject *object, guint32 sequenc
         EngineCall *call = g_ptr_array_steal_index(object->waiting, 0);
         engine_answer_now(server->engine, call, ENGINE_OK);
     }
+}
+
+/* By whatever came: a change that it waited for, that nothing can come any more, or the connection's end. */
+void shared_object_left(ServerConnection *connection)
+{
+    if (connection->object)
+        g_ptr_array_remove(connection->object->waiting, &connection->call);
+    connection->object = NULL;
 }
 
 /* ---- events */

@@ -37,11 +37,13 @@ typedef struct {
     int (*rwlock_clockrdlock)(pthread_rwlock_t *, clockid_t, const struct timespec *);
     int (*rwlock_clockwrlock)(pthread_rwlock_t *, clockid_t, const struct timespec *);
     int (*clockjoin)(pthread_t, void **, clockid_t, const struct timespec *);
-    void (*clock_hook)(uint64_t (*)(void)); /* of libfanout_clock.so; NULL: it is not there */
 } WaitReal;
 
 /* wait_talk.c: a thread's talk with the machine's owner. */
 const WaitReal *talk_real(void);
+/* *function: what is behind a hook of this name. Of several versions dlsym() may find the oldest; `version` is the one
+ * that programs are linked with now, NULL where there is one alone. */
+void talk_find(void *function, const char *name, const char *version);
 /* syscall(), at any time: allocators call it before anything can be looked up. */
 long talk_call(long number, long a, long b, long c, long d, long e, long f);
 int talk_owned(void);        /* this process is part of a job */
@@ -52,6 +54,8 @@ int talk_ask(uint32_t op, uint64_t argument, uint64_t time_ps, int descriptor);
 /* Waits until so much simulated time has passed (0), one of these is ready (how many), or a signal has come (-1,
  * EINTR). WAIT_HOST: nothing was waited for. The array has room for one more than n. mask as in ppoll(). */
 int talk_wait(struct pollfd *polled, nfds_t n, uint64_t length_ps, const sigset_t *mask, uint64_t *passed_ps);
+/* What the calling thread polled for has come: returns when all others of the job are quiet. */
+void talk_woken(void);
 int talk_dial(WireRole role);    /* a connection for itself, of the calling thread; -1: there is no owner */
 uint64_t talk_ps_of(int64_t ns); /* of a length: at most some 46 days, longer than any run */
 
@@ -63,10 +67,14 @@ int64_t clock_left_ns(clockid_t clock, const struct timespec *until);
 const struct timespec *clock_of_host(clockid_t clock, const struct timespec *until, struct timespec *room);
 void clock_waited(void); /* the calling thread has waited for a time */
 
-/* wait_spin_hook.c: the calling thread has asked for something that it could have waited for, and goes on at once. */
+/* wait_spin_hook.c, on the page of threads that the owner reads: the calling thread has asked for something that it
+ * could have waited for, and goes on at once. */
 void spin_note(void);
 /* It has asked, and something was there, or it has sent something: what it, or another, waits for may have come. */
 void spin_change(void);
+/* more 1: until it is taken back (-1) the calling thread waits for something that no thread of the job does, and that
+ * comes soon: it counts as one that runs. */
+void spin_outside(int more);
 static inline void spin_asked(int found)
 {
     if (found == 0)

@@ -125,6 +125,8 @@ static int poll_until(struct pollfd *polled, nfds_t n, uint64_t *left_ps, const 
     uint64_t passed_ps;
     int ready = talk_real()->ppoll(polled, n, &at_once, mask);
 
+    if (ready > 0)
+        talk_woken();
     if (ready != 0)
         return ready;
     ready = talk_wait(polled, n, *left_ps, mask, &passed_ps);
@@ -167,6 +169,8 @@ WAIT_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit
     int ready = talk_real()->ppoll(fds, n, limit, mask);
     if (limit && ns_of(limit) == 0)
         spin_asked(ready);
+    else if (ready > 0)
+        talk_woken();
     return ready;
 }
 
@@ -180,9 +184,12 @@ WAIT_EXPORT int poll(struct pollfd *fds, nfds_t n, int limit_ms)
 static int epoll_for(int epoll, struct epoll_event *events, int most, uint64_t length_ps, const sigset_t *mask)
 {
     struct pollfd polled[2] = {{.fd = epoll, .events = POLLIN}};
+    int waited = 0;
 
-    for (;;) {
+    for (;; waited = 1) {
         int came = talk_real()->epoll_pwait(epoll, events, most, 0, mask);
+        if (came > 0 && !waited)
+            talk_woken();
         if (came != 0 || length_ps == 0)
             return came;
         polled[0].revents = 0;
@@ -204,6 +211,8 @@ WAIT_EXPORT int epoll_pwait(int epoll, struct epoll_event *events, int most, int
     int came = talk_real()->epoll_pwait(epoll, events, most, limit_ms, mask);
     if (limit_ms == 0)
         spin_asked(came);
+    else if (came > 0)
+        talk_woken();
     return came;
 }
 
@@ -220,7 +229,10 @@ WAIT_EXPORT int epoll_pwait2(int epoll, struct epoll_event *events, int most, co
         if (came != WAIT_HOST)
             return came;
     }
-    return (int)syscall(SYS_epoll_pwait2, epoll, events, most, limit, mask, (size_t)_NSIG / 8);
+    int came = (int)syscall(SYS_epoll_pwait2, epoll, events, most, limit, mask, (size_t)_NSIG / 8);
+    if (came > 0 && !(limit && ns_of(limit) == 0))
+        talk_woken();
+    return came;
 }
 
 /* What select says beside poll (which sets, an error for a bad descriptor) is left to the host's select, without
@@ -274,6 +286,8 @@ static int select_any(int n, fd_set *sets[3], const struct timespec *limit, stru
     int ready = talk_real()->pselect(n, sets[0], sets[1], sets[2], limit, mask);
     if (limit && ns_of(limit) == 0)
         spin_asked(ready);
+    else if (ready > 0)
+        talk_woken();
     *left = (struct timespec){0, 0};
     return ready;
 }

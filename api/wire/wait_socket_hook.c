@@ -1,10 +1,16 @@
 /* Part of libfanout_wait.so: threads that ask their sockets again and again: recv() and its kin, send() and accept(),
  * which answer EAGAIN (NCCL's bootstrap waits so for the other ranks, with no call in between). Such a call is one of
- * those that wait_spin.c counts. Left out: read(), write() and their kin, which are not of sockets alone. */
-#include <dlfcn.h>
+ * those that wait_spin_hook.c counts. Left out: read(), write() and their kin, which are not of sockets alone.
+ *
+ * And TCP does not keep anything back. By Nagle's rule it would not send the second of two small messages until the
+ * first is acknowledged, which the other side may do 40 ms of the host later, while every thread of the job sleeps and
+ * simulated time passes: the same program would then wait longer in simulated time on one run than on another. A
+ * program that sets the option itself gets what it says. Sockets that accept() makes have it from the one that listens.
+ */
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "api/wire/wait.h"
@@ -16,26 +22,21 @@ static struct {
     ssize_t (*recvmsg)(int, struct msghdr *, int);
     ssize_t (*send)(int, const void *, size_t, int);
     ssize_t (*sendmsg)(int, const struct msghdr *, int);
+    int (*socket)(int, int, int);
     int (*accept)(int, struct sockaddr *, socklen_t *);
     int (*accept4)(int, struct sockaddr *, socklen_t *, int);
 } real = {.once = PTHREAD_ONCE_INIT};
 
-static void find(void *function, const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-
-    memcpy(function, &found, sizeof found);
-}
-
 static void find_all(void)
 {
-    find(&real.recv, "recv");
-    find(&real.recvfrom, "recvfrom");
-    find(&real.recvmsg, "recvmsg");
-    find(&real.send, "send");
-    find(&real.sendmsg, "sendmsg");
-    find(&real.accept, "accept");
-    find(&real.accept4, "accept4");
+    talk_find(&real.recv, "recv", NULL);
+    talk_find(&real.recvfrom, "recvfrom", NULL);
+    talk_find(&real.recvmsg, "recvmsg", NULL);
+    talk_find(&real.send, "send", NULL);
+    talk_find(&real.sendmsg, "sendmsg", NULL);
+    talk_find(&real.socket, "socket", NULL);
+    talk_find(&real.accept, "accept", NULL);
+    talk_find(&real.accept4, "accept4", NULL);
 }
 
 static void begin(void) { pthread_once(&real.once, find_all); }
@@ -81,6 +82,20 @@ WAIT_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     begin();
     return answered(real.sendmsg(fd, message, flags));
+}
+
+WAIT_EXPORT int socket(int family, int type, int protocol)
+{
+    const int keep = errno, kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC), on = 1;
+
+    begin();
+    int fd = real.socket(family, type, protocol);
+    if (fd < 0 || !talk_owned() || (family != AF_INET && family != AF_INET6) || kind != SOCK_STREAM ||
+        (protocol != 0 && protocol != IPPROTO_TCP))
+        return fd;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    errno = keep;
+    return fd;
 }
 
 WAIT_EXPORT int accept(int fd, struct sockaddr *restrict from, socklen_t *restrict size)

@@ -14,7 +14,7 @@
 
 #include "api/wire/wait.h"
 
-#define SPIN_FROM 32u /* calls of a thread before it gets a slot: programs ask now and then */
+#define SPIN_FROM 32u /* calls of a thread before they count: programs ask now and then */
 #define REST_EACH 32u /* calls between two rests */
 #define REST_NS 1000  /* and what the host adds to it, which is far more */
 
@@ -28,7 +28,7 @@ static struct {
 
 static _Thread_local struct {
     WireSpinSlot *slot;
-    uint32_t calls;
+    uint32_t calls, outside;
     int refused;
 } own;
 
@@ -86,7 +86,7 @@ static WireSpinSlot *slot_take(void)
         if (__atomic_load_n(&spin.page->slot[i].tid, __ATOMIC_RELAXED) == 0)
             found = &spin.page->slot[i];
     if (found) {
-        found->calls = found->resting = found->changes = 0;
+        found->calls = found->resting = found->changes = found->outside = 0;
         __atomic_store_n(&found->tid, tid, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&spin.lock);
@@ -110,10 +110,9 @@ void spin_note(void)
 {
     if (own.refused || !talk_owned())
         return;
-    own.calls++;
+    if (++own.calls < SPIN_FROM)
+        return;
     if (!own.slot) {
-        if (own.calls < SPIN_FROM)
-            return;
         own.slot = slot_take();
         own.refused = !own.slot;
         if (own.refused)
@@ -124,6 +123,20 @@ void spin_note(void)
         rest(own.slot);
 }
 
+void spin_outside(int more)
+{
+    const int keep = errno;
+
+    if (!own.slot && !own.refused && talk_owned()) {
+        own.slot = slot_take();
+        own.refused = !own.slot;
+    }
+    own.outside += (uint32_t)more;
+    if (own.slot)
+        __atomic_store_n(&own.slot->outside, own.outside, __ATOMIC_SEQ_CST);
+    errno = keep;
+}
+
 void spin_change(void)
 {
     if (own.slot)
@@ -132,7 +145,7 @@ void spin_change(void)
 
 WAIT_EXPORT int sched_yield(void)
 {
-    int result = own.slot ? 0 : talk_real()->sched_yield();
+    int result = own.slot && own.calls >= SPIN_FROM ? 0 : talk_real()->sched_yield();
 
     spin_note();
     return result;

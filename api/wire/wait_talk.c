@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -58,8 +59,7 @@ static void after_fork(void)
     memset(&own, 0, sizeof own);
 }
 
-/* Of several versions dlsym() may find the oldest; what programs are linked with now is the one named here. */
-static void find(void *function, const char *name, const char *version)
+void talk_find(void *function, const char *name, const char *version)
 {
     void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
 
@@ -93,33 +93,35 @@ static void page_find(void)
         close(fd);
 }
 
+/* Takes no memory: an allocator may be what asks for the time first, with its lock taken. So nothing is looked up here
+ * that might not be there, for which the loader would write a message. */
 static void talk_begin(void)
 {
     WaitReal *real = &talk.real;
     const char *name = getenv(WIRE_ENV);
+    static char kept[PATH_MAX];
 
-    find(&real->nanosleep, "nanosleep", NULL);
-    find(&real->clock_nanosleep, "clock_nanosleep", "GLIBC_2.17");
-    find(&real->ppoll, "ppoll", NULL);
-    find(&real->pselect, "pselect", NULL);
-    find(&real->epoll_pwait, "epoll_pwait", NULL);
-    find(&real->sched_yield, "sched_yield", NULL);
-    find(&real->clock_gettime, "clock_gettime", NULL);
-    find(&real->gettimeofday, "gettimeofday", NULL);
-    find(&real->time, "time", NULL);
-    find(&real->cond_timedwait, "pthread_cond_timedwait", "GLIBC_2.3.2");
-    find(&real->cond_clockwait, "pthread_cond_clockwait", NULL);
-    find(&real->mutex_timedlock, "pthread_mutex_timedlock", NULL);
-    find(&real->mutex_clocklock, "pthread_mutex_clocklock", NULL);
-    find(&real->rwlock_clockrdlock, "pthread_rwlock_clockrdlock", NULL);
-    find(&real->rwlock_clockwrlock, "pthread_rwlock_clockwrlock", NULL);
-    find(&real->clockjoin, "pthread_clockjoin_np", NULL);
-    find(&real->clock_hook, "fo_clock_hook", NULL);
-    find(&real->sem_timedwait, "sem_timedwait", NULL);
-    find(&real->sem_clockwait, "sem_clockwait", NULL);
+    talk_find(&real->nanosleep, "nanosleep", NULL);
+    talk_find(&real->clock_nanosleep, "clock_nanosleep", "GLIBC_2.17");
+    talk_find(&real->ppoll, "ppoll", NULL);
+    talk_find(&real->pselect, "pselect", NULL);
+    talk_find(&real->epoll_pwait, "epoll_pwait", NULL);
+    talk_find(&real->sched_yield, "sched_yield", NULL);
+    talk_find(&real->clock_gettime, "clock_gettime", NULL);
+    talk_find(&real->gettimeofday, "gettimeofday", NULL);
+    talk_find(&real->time, "time", NULL);
+    talk_find(&real->cond_timedwait, "pthread_cond_timedwait", "GLIBC_2.3.2");
+    talk_find(&real->cond_clockwait, "pthread_cond_clockwait", NULL);
+    talk_find(&real->mutex_timedlock, "pthread_mutex_timedlock", NULL);
+    talk_find(&real->mutex_clocklock, "pthread_mutex_clocklock", NULL);
+    talk_find(&real->rwlock_clockrdlock, "pthread_rwlock_clockrdlock", NULL);
+    talk_find(&real->rwlock_clockwrlock, "pthread_rwlock_clockwrlock", NULL);
+    talk_find(&real->clockjoin, "pthread_clockjoin_np", NULL);
+    talk_find(&real->sem_timedwait, "sem_timedwait", NULL);
+    talk_find(&real->sem_clockwait, "sem_clockwait", NULL);
     pthread_key_create(&talk.key, thread_ends);
-    if (name && *name)
-        talk.name = strdup(name);
+    if (name && *name && strlen(name) < sizeof kept)
+        talk.name = memcpy(kept, name, strlen(name) + 1);
     if (talk.name)
         page_find();
     if (talk.name)
@@ -255,6 +257,8 @@ int talk_ask(uint32_t op, uint64_t argument, uint64_t time_ps, int descriptor)
     errno = keep;
     return good;
 }
+
+void talk_woken(void) { talk_ask(WIRE_OP_WOKEN, 0, 0, -1); }
 
 /* The sleep is not wanted any more; it may have ended meanwhile. */
 static void end_sleep(int fd, uint64_t length_ps, uint64_t *passed_ps)

@@ -6,7 +6,7 @@
  * - of a condition variable by a broadcast: the waiter is in the C library's own wait without a time-out, others that
  *   wake, too, look again at what they wait for, as they have to. A broadcast that comes before the wait has begun
  *   would be lost; when it has begun, the C library's count of waiters has gone up (the waiter holds the mutex until
- *   then, so that nobody else's wait can be meant).
+ *   then, so that no other wait can be meant).
  * - of a semaphore by waking all that sleep on its word, again and again until the waiter has noticed. The waiter
  *   sleeps on that word as the C library's own waiters do, takes a token if there is one, and only then looks at the
  *   timer: no token is lost or made.

@@ -20,15 +20,15 @@
 
 #include "api/engine/engine.h"
 
-#define WIRE_ENV "FANOUT_OWNER" /* the socket's name, for clients */
+#define WIRE_ENV "FANOUT_OWNER"           /* the socket's name, for clients */
 #define WIRE_PAGE_ENV "FANOUT_OWNER_PAGE" /* a file of /proc that is the MachinePage, to ask only the time */
-#define WIRE_MAGIC 0x4f4e4146u  /* "FANO" */
+#define WIRE_MAGIC 0x4f4e4146u            /* "FANO" */
 #define WIRE_VERSION "fanout " PACKAGE_VERSION " wire 1"
-#define WIRE_PAYLOAD_MAX (128u << 10) /* bytes behind a message */
-#define WIRE_CLIENTS_MAX 4096u        /* processes at a time */
-#define WIRE_EVER_MAX (1u << 20)      /* and in all */
+#define WIRE_PAYLOAD_MAX (128u << 10)  /* bytes behind a message */
+#define WIRE_CLIENTS_MAX 4096u         /* processes at a time */
+#define WIRE_EVER_MAX (1u << 20)       /* and in all */
 #define WIRE_PROCESS_THREADS_MAX 8192u /* connections of one process */
-#define WIRE_THREADS_MAX 65536u /* connections of all clients */
+#define WIRE_THREADS_MAX 65536u        /* connections of all clients */
 #define WIRE_TEXT_MAX 256u
 /* Mapped memory is as far into a line of so many bytes as its address, so that no access leaves a page of the host. */
 #define WIRE_LINE 128u
@@ -119,12 +119,14 @@ typedef enum {
     WIRE_OP_TIMER,      /* argument: a number, time_ps from now: WIRE_ASK_TIMER comes then */
     WIRE_OP_TIMER_END,  /* argument: it is not wanted any more */
     WIRE_OP_SLEEP_END,  /* also while ENGINE_SLEEP is not answered, which then never is -> value: WIRE_SLEEP_ENDED,
-                         * time_ps: how much of the latest sleep had passed */
+                         * time_ps: how much of the latest sleep had passed; answered as WIRE_OP_WOKEN is */
+    WIRE_OP_WOKEN,      /* a message has come where the thread polled: answered when all others are quiet */
     WIRE_OP_SPIN,       /* a descriptor of a WireSpinPage that cannot shrink: threads that spin count there */
 } WireOp;
 #define WIRE_SLEEP_ENDED 1u /* what no answer to ENGINE_SLEEP has */
 
-/* Threads of a client that ask again and again instead of waiting, and how often each has asked. Written by the client,
+/* Threads of a client that ask again and again instead of waiting, and how often each has asked; and those whose sleep
+ * is none, since they wait for something from elsewhere. Written by the client,
  * word by word; what it writes decides when time may pass, nothing else. */
 #define WIRE_SPIN_SLOTS 512u
 typedef struct {
@@ -132,6 +134,7 @@ typedef struct {
     guint32 calls;   /* so far */
     guint32 resting; /* 1: it sleeps for a moment of the host, and is to be taken for one that runs */
     guint32 changes; /* how often it was answered otherwise than that nothing is there */
+    guint32 outside; /* not 0: it waits for what no thread of the job does, and is to be taken for one that runs */
 } WireSpinSlot;
 typedef struct {
     WireSpinSlot slot[WIRE_SPIN_SLOTS];

@@ -69,12 +69,11 @@ static const Differs h100[] = {
     {0, 0},
 };
 /* source: published deviceQuery output of a B200; subsystem number assumed */
-#define BLACKWELL                                                                                  \
-    {A(CLOCK_RATE), 1965000}, {A(MEMORY_CLOCK_RATE), 3996000}, {A(GLOBAL_MEMORY_BUS_WIDTH), 8192}, \
-        {A(L2_CACHE_SIZE), 132644864}, {A(MAX_PERSISTING_L2_CACHE_SIZE), 82903040},                \
-        {A(COMPUTE_CAPABILITY_MAJOR), 10},                                                         \
-    {                                                                                              \
-        A(COMPUTE_CAPABILITY_MINOR), 0                                                             \
+#define BLACKWELL                                                                                                      \
+    {A(CLOCK_RATE), 1965000}, {A(MEMORY_CLOCK_RATE), 3996000}, {A(GLOBAL_MEMORY_BUS_WIDTH), 8192},                     \
+        {A(L2_CACHE_SIZE), 132644864}, {A(MAX_PERSISTING_L2_CACHE_SIZE), 82903040}, {A(COMPUTE_CAPABILITY_MAJOR), 10}, \
+    {                                                                                                                  \
+        A(COMPUTE_CAPABILITY_MINOR), 0                                                                                 \
     }
 static const Differs b200[] = {
     BLACKWELL,
@@ -127,22 +126,14 @@ static const Differs *differs_of(const struct CudaClass *kind)
 static gboolean pci_attribute(const struct CudaClass *kind, guint16 gpu, int attribute, int *value)
 {
     switch (attribute) {
-    case A(PCI_BUS_ID):
-        *value = (kind->pci_bus + gpu * kind->pci_bus_step) & 255;
-        return TRUE;
-    case A(PCI_DEVICE_ID):
-        *value = kind->pci_bus_step != 0 ? kind->pci_slot : kind->pci_slot + gpu;
-        return TRUE;
-    case A(PCI_DOMAIN_ID):
-        *value = (kind->pci_bus + gpu * kind->pci_bus_step) >> 8;
-        return TRUE;
-    default:
-        return FALSE;
+    case A(PCI_BUS_ID): *value = (kind->pci_bus + gpu * kind->pci_bus_step) & 255; return TRUE;
+    case A(PCI_DEVICE_ID): *value = kind->pci_bus_step != 0 ? kind->pci_slot : kind->pci_slot + gpu; return TRUE;
+    case A(PCI_DOMAIN_ID): *value = (kind->pci_bus + gpu * kind->pci_bus_step) >> 8; return TRUE;
+    default: return FALSE;
     }
 }
 
-gboolean cuda_class_attribute(const struct CudaClass *kind, guint16 gpu, int attribute, int version,
-                              int *value)
+gboolean cuda_class_attribute(const struct CudaClass *kind, guint16 gpu, int attribute, int version, int *value)
 {
     int last = version >= 13020 ? CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED : 147;
 
@@ -155,7 +146,7 @@ gboolean cuda_class_attribute(const struct CudaClass *kind, guint16 gpu, int att
         return TRUE;
     }
     *value = h200[attribute - 1];
-    for (const Differs *d = differs_of(kind); d != NULL && d->attribute != 0; d++)
+    for (const Differs *d = differs_of(kind); d && d->attribute != 0; d++)
         if (d->attribute == attribute)
             *value = d->value;
     return TRUE;

@@ -18,7 +18,6 @@ const struct CudaClass *cuda_class(CudaGpu gpu);
 /* The value of an attribute for a GPU of this model (its number in the system decides the PCI
  * address); FALSE: no such attribute in API version `version`. What the simulated GPU decides instead is not known
  * here: programs are answered by cuda_device_attribute(), libnvidia-ml.so.1 by machine_attribute(). */
-gboolean cuda_class_attribute(const struct CudaClass *kind, guint16 gpu, int attribute, int version,
-                              int *value);
+gboolean cuda_class_attribute(const struct CudaClass *kind, guint16 gpu, int attribute, int version, int *value);
 
 #endif

@@ -30,8 +30,8 @@ Context *context_current(Call *call, gboolean *destroyed)
 {
     Context *context = stack.n > 0 ? context_get(call, (CUcontext)stack.handle[stack.n - 1]) : NULL;
 
-    if (destroyed != NULL)
-        *destroyed = stack.n > 0 && stack.handle[stack.n - 1] != 0 && context == NULL;
+    if (destroyed)
+        *destroyed = stack.n > 0 && stack.handle[stack.n - 1] != 0 && !context;
     return context;
 }
 
@@ -40,7 +40,7 @@ CUresult context_need(Call *call, Context **context)
     gboolean destroyed;
 
     *context = context_current(call, &destroyed);
-    if (*context != NULL)
+    if (*context)
         return CUDA_SUCCESS;
     return destroyed ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
 }
@@ -90,9 +90,9 @@ static CUresult create(Call *call, CUcontext *context, unsigned int flags, CUdev
     Context *made;
     CUresult result;
 
-    if (context == NULL || (flags & ~(unsigned)CONTEXT_FLAGS_KNOWN) != 0)
+    if (!context || (flags & ~(unsigned)CONTEXT_FLAGS_KNOWN) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (cuda_device(call->cuda, device) == NULL)
+    if (!cuda_device(call->cuda, device))
         return CUDA_ERROR_INVALID_DEVICE;
     if (stack.n == STACK_MAX)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -118,25 +118,23 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
     CUDA_RETURN(call, create(&call, context, flags, device));
 }
 
-CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int n,
-                        unsigned int flags, CUdevice device)
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int n, unsigned int flags, CUdevice device)
 {
     CUDA_BEGIN(call);
-    if (n < 0 || (affinities == NULL) != (n == 0))
+    if (n < 0 || (!affinities) != (n == 0))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (n > 0) /* only under MPS */
         CUDA_RETURN(call, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
     CUDA_RETURN(call, create(&call, context, flags, device));
 }
 
-CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned int flags,
-                        CUdevice device)
+CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned int flags, CUdevice device)
 {
     CUDA_BEGIN(call);
-    if (params != NULL && params->execAffinityParams != NULL)
+    if (params && params->execAffinityParams)
         CUDA_RETURN(call, params->numExecAffinityParams > 0 ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
                                                             : CUDA_ERROR_INVALID_VALUE);
-    if (params != NULL && params->cigParams != NULL)
+    if (params && params->cigParams)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     CUDA_RETURN(call, create(&call, context, flags, device));
 }
@@ -145,9 +143,9 @@ static CUresult destroy(Call *call, CUcontext handle)
 {
     Context *context = context_get(call, handle);
 
-    if (handle == NULL)
+    if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
-    if (context == NULL || context->primary)
+    if (!context || context->primary)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (stack.n > 0 && stack.handle[stack.n - 1] == context->handle)
         stack.n--;
@@ -173,7 +171,7 @@ static CUresult push(Call *call, CUcontext handle)
 {
     Context *context = context_get(call, handle);
 
-    if (context == NULL)
+    if (!context)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (stack.n == STACK_MAX)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -186,7 +184,7 @@ static CUresult pop(CUcontext *context)
     if (stack.n == 0)
         return CUDA_ERROR_INVALID_CONTEXT;
     stack.n--;
-    if (context != NULL)
+    if (context)
         *context = (CUcontext)stack.handle[stack.n];
     return CUDA_SUCCESS;
 }
@@ -223,12 +221,12 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context)
 CUresult cuCtxSetCurrent(CUcontext context)
 {
     CUDA_BEGIN(call);
-    if (context == NULL) {
+    if (!context) {
         if (stack.n > 0)
             stack.n--;
         CUDA_RETURN(call, CUDA_SUCCESS);
     }
-    if (context_get(&call, context) == NULL)
+    if (!context_get(&call, context))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT);
     if (stack.n == 0)
         stack.n = 1;
@@ -239,7 +237,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
     CUDA_BEGIN(call);
-    if (context == NULL)
+    if (!context)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *context = stack.n > 0 ? (CUcontext)stack.handle[stack.n - 1] : NULL;
     CUDA_RETURN(call, CUDA_SUCCESS);

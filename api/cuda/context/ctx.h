@@ -13,7 +13,7 @@ struct Context {
     guint refs;     /* retains of a primary context; attach count of others */
     guint32 legacy; /* the engine's number of its default stream */
     CUfunc_cache cache;
-    guint64 heap, heap_bytes; /* of malloc in kernels; 0: none yet */
+    guint64 heap, heap_bytes;      /* of malloc in kernels; 0: none yet */
     guint64 meetings, cooperative; /* where CTAs of cooperative launches meet, 0: none yet; how many there were */
     size_t limit[CU_LIMIT_MAX];
     gboolean peer[CUDA_DEVICES_MAX]; /* by ordinal: cuCtxEnablePeerAccess */
@@ -37,8 +37,8 @@ typedef struct {
     EventPage *page;     /* that processes share; the engine's. NULL: none */
     int fd;              /* of that page, for others to open, and for the machine's owner; 0: none */
     guint64 identity[2]; /* of its file */
-    guint64 capture;  /* the capture that it was recorded in, and */
-    GArray *captured; /* the nodes that it stands behind (guint64 handles); NULL: recorded outside of captures */
+    guint64 capture;     /* the capture that it was recorded in, and */
+    GArray *captured;    /* the nodes that it stands behind (guint64 handles); NULL: recorded outside of captures */
 } EventHandle;
 
 #define CONTEXT_FLAGS_KNOWN CU_CTX_FLAGS_MASK
@@ -74,19 +74,19 @@ gboolean event_held_elsewhere(const EventHandle *event); /* its latest record is
 
 /* A function of a stream, and its twin whose stream 0 is the thread's own. `parameters` and
  * `arguments` begin behind the call, the stream and the standard. */
-#define STREAM_TWINS(name, parameters, made, arguments)                                            \
-    CUresult name parameters                                                                       \
-    {                                                                                              \
-        const CUstream standard = CU_STREAM_LEGACY;                                                \
-        CUDA_BEGIN(call);                                                                          \
-        CUDA_RETURN(call, made arguments);                                                         \
-    }                                                                                              \
-    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                               \
-    CUresult name##_ptsz parameters                                                                \
-    {                                                                                              \
-        const CUstream standard = CU_STREAM_PER_THREAD;                                            \
-        CUDA_BEGIN(call);                                                                          \
-        CUDA_RETURN(call, made arguments);                                                         \
+#define STREAM_TWINS(name, parameters, made, arguments)                                                                \
+    CUresult name parameters                                                                                           \
+    {                                                                                                                  \
+        const CUstream standard = CU_STREAM_LEGACY;                                                                    \
+        CUDA_BEGIN(call);                                                                                              \
+        CUDA_RETURN(call, made arguments);                                                                             \
+    }                                                                                                                  \
+    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                                                   \
+    CUresult name##_ptsz parameters                                                                                    \
+    {                                                                                                                  \
+        const CUstream standard = CU_STREAM_PER_THREAD;                                                                \
+        CUDA_BEGIN(call);                                                                                              \
+        CUDA_RETURN(call, made arguments);                                                                             \
     }
 
 #endif

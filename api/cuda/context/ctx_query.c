@@ -5,12 +5,12 @@
 #include "api/cuda/stream/recorder.h"
 
 /* Opens functions that need a current context: the pointers, then the context. */
-#define CONTEXT_OR_RETURN(call, context, sound)                                                    \
-    Context *context;                                                                              \
-    CUresult need_##context = context_need(&(call), &context);                                     \
-    if (!(sound))                                                                                  \
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);                                               \
-    if (need_##context != CUDA_SUCCESS)                                                            \
+#define CONTEXT_OR_RETURN(call, context, sound)                                                                        \
+    Context *context;                                                                                                  \
+    CUresult need_##context = context_need(&(call), &context);                                                         \
+    if (!(sound))                                                                                                      \
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);                                                                   \
+    if (need_##context != CUDA_SUCCESS)                                                                                \
     CUDA_RETURN(call, need_##context)
 
 CUresult cuCtxGetDevice(CUdevice *device)
@@ -24,10 +24,10 @@ CUresult cuCtxGetDevice(CUdevice *device)
 /* NULL is the current context. */
 static CUresult context_or_current(Call *call, CUcontext handle, Context **context)
 {
-    if (handle == NULL)
+    if (!handle)
         return context_need(call, context);
     *context = context_get(call, handle);
-    return *context != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return *context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
@@ -35,7 +35,7 @@ CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
     Context *context;
     CUDA_BEGIN(call);
 
-    if (device == NULL)
+    if (!device)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = context_or_current(&call, handle, &context);
     if (result == CUDA_SUCCESS)
@@ -64,7 +64,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long *id)
     Context *context;
     CUDA_BEGIN(call);
 
-    if (id == NULL)
+    if (!id)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = context_or_current(&call, handle, &context);
     if (result == CUDA_SUCCESS)
@@ -118,7 +118,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version)
     Context *context;
     CUDA_BEGIN(call);
 
-    if (version == NULL)
+    if (!version)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = context_or_current(&call, handle, &context);
     if (result == CUDA_SUCCESS)
@@ -166,9 +166,9 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
     CUDA_BEGIN(call);
     CONTEXT_OR_RETURN(call, context, context != NULL);
-    if (least != NULL)
+    if (least)
         *least = 0;
-    if (greatest != NULL)
+    if (greatest)
         *greatest = -5;
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
@@ -183,7 +183,7 @@ CUresult cuCtxResetPersistingL2Cache(void)
 CUresult cuCtxAttach(CUcontext *handle, unsigned int flags)
 {
     CUDA_BEGIN(call);
-    CONTEXT_OR_RETURN(call, context, handle != NULL && flags == 0);
+    CONTEXT_OR_RETURN(call, context, handle && flags == 0);
     context->refs++;
     *handle = (CUcontext)context->handle;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -194,7 +194,7 @@ CUresult cuCtxDetach(CUcontext handle)
     CUDA_BEGIN(call);
     Context *context = context_get(&call, handle);
 
-    if (context == NULL || context->primary)
+    if (!context || context->primary)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT);
     if (--context->refs == 0)
         context_free(&call, context);
@@ -207,7 +207,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags)
     CONTEXT_OR_RETURN(call, context, flags == 0);
     Context *peer = context_get(&call, handle);
 
-    if (peer == NULL || peer == context)
+    if (!peer || peer == context)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT);
     if (peer->device == context->device)
         CUDA_RETURN(call, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
@@ -224,7 +224,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext handle)
     CONTEXT_OR_RETURN(call, context, TRUE);
     Context *peer = context_get(&call, handle);
 
-    if (peer == NULL)
+    if (!peer)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT);
     if (!context->peer[peer->device])
         CUDA_RETURN(call, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);

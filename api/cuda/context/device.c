@@ -7,9 +7,9 @@
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
     CUDA_BEGIN(call);
-    if (device == NULL)
+    if (!device)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (cuda_device(call.cuda, ordinal) == NULL)
+    if (!cuda_device(call.cuda, ordinal))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     *device = ordinal;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -18,24 +18,24 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 CUresult cuDeviceGetCount(int *count)
 {
     CUDA_BEGIN(call);
-    if (count == NULL)
+    if (!count)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *count = (int)call.cuda->n_devices;
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
 /* Opens most functions of this file: the pointer, then the device. */
-#define DEVICE_OR_RETURN(call, device, ordinal, sound)                                             \
-    CudaDevice *device = cuda_device((call).cuda, ordinal);                                        \
-    if (!(sound))                                                                                  \
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);                                               \
-    if ((device) == NULL)                                                                          \
+#define DEVICE_OR_RETURN(call, device, ordinal, sound)                                                                 \
+    CudaDevice *device = cuda_device((call).cuda, ordinal);                                                            \
+    if (!(sound))                                                                                                      \
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);                                                                   \
+    if (!(device))                                                                                                     \
     CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE)
 
 CUresult cuDeviceGetName(char *name, int bytes, CUdevice ordinal)
 {
     CUDA_BEGIN(call);
-    DEVICE_OR_RETURN(call, device, ordinal, name != NULL && bytes > 0);
+    DEVICE_OR_RETURN(call, device, ordinal, name && bytes > 0);
     g_strlcpy(name, device->kind->name, (gsize)bytes);
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
@@ -108,7 +108,7 @@ static int attribute_of(Call *call, CUdevice ordinal, CUdevice_attribute attribu
 CUresult cuDeviceGetPCIBusId(char *bus_id, int bytes, CUdevice ordinal)
 {
     CUDA_BEGIN(call);
-    DEVICE_OR_RETURN(call, device, ordinal, bus_id != NULL && bytes > 0);
+    DEVICE_OR_RETURN(call, device, ordinal, bus_id && bytes > 0);
     g_snprintf(bus_id, (gulong)bytes, "%04x:%02x:%02x.0",
                attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
                attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
@@ -123,8 +123,7 @@ static gboolean parse_bus_id(const char *text, unsigned place[3])
     int end = 0;
 
     place[0] = 0;
-    if (sscanf(text, "%x:%x:%x%n.%x%n", &place[0], &place[1], &place[2], &end, &function, &end) >=
-        3)
+    if (sscanf(text, "%x:%x:%x%n.%x%n", &place[0], &place[1], &place[2], &end, &function, &end) >= 3)
         return text[end] == '\0' && function == 0;
     place[0] = 0;
     if (sscanf(text, "%x:%x%n.%x%n", &place[1], &place[2], &end, &function, &end) >= 2)
@@ -137,7 +136,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *ordinal, const char *bus_id)
     unsigned place[3];
     CUDA_BEGIN(call);
 
-    if (ordinal == NULL || bus_id == NULL || !parse_bus_id(bus_id, place))
+    if (!ordinal || !bus_id || !parse_bus_id(bus_id, place))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     for (int i = 0; i < (int)call.cuda->n_devices; i++)
         if ((unsigned)attribute_of(&call, i, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) == place[0] &&
@@ -158,10 +157,8 @@ CUresult cuDeviceGetProperties(CUdevprop *p, CUdevice ordinal)
         p->maxGridSize[i] = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
     }
     p->maxThreadsPerBlock = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    p->sharedMemPerBlock =
-        attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-    p->totalConstantMemory =
-        attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
+    p->sharedMemPerBlock = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    p->totalConstantMemory = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
     p->SIMDWidth = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
     p->memPitch = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
     p->regsPerBlock = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
@@ -173,7 +170,7 @@ CUresult cuDeviceGetProperties(CUdevprop *p, CUdevice ordinal)
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal)
 {
     CUDA_BEGIN(call);
-    DEVICE_OR_RETURN(call, device, ordinal, major != NULL && minor != NULL);
+    DEVICE_OR_RETURN(call, device, ordinal, major && minor);
     *major = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     *minor = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -183,35 +180,26 @@ CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice ordinal, CUdevice peer)
 {
     CUDA_BEGIN(call);
     DEVICE_OR_RETURN(call, device, ordinal, can_access != NULL);
-    if (cuda_device(call.cuda, peer) == NULL)
+    if (!cuda_device(call.cuda, peer))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     *can_access = ordinal != peer; /* every GPU of a system hangs on the same fabric */
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice source,
-                                 CUdevice destination)
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice source, CUdevice destination)
 {
     CUDA_BEGIN(call);
-    if (value == NULL)
+    if (!value)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (cuda_device(call.cuda, source) == NULL || cuda_device(call.cuda, destination) == NULL ||
-        source == destination)
+    if (!cuda_device(call.cuda, source) || !cuda_device(call.cuda, destination) || source == destination)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     switch (attribute) {
-    case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
-        *value = 0;
-        break;
+    case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK: *value = 0; break;
     case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
     case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
-    case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
-        *value = 1;
-        break;
-    case CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED:
-        *value = 0;
-        break;
-    default:
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED: *value = 1; break;
+    case CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED: *value = 0; break;
+    default: CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     }
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
@@ -219,8 +207,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
 CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice ordinal)
 {
     CUDA_BEGIN(call);
-    DEVICE_OR_RETURN(call, device, ordinal,
-                     supported != NULL && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
+    DEVICE_OR_RETURN(call, device, ordinal, supported && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
     *supported = 0; /* only under MPS */
     CUDA_RETURN(call, CUDA_SUCCESS);
 }

@@ -37,7 +37,7 @@ void *cuda_object(Call *call, HandleKind kind, guint64 handle, const char *dead,
     HandleState state;
     void *object = handle_get(call->cuda->handles, kind, handle, &state);
 
-    if (object == NULL)
+    if (!object)
         cuda_diagnose(call, handle, -1, 0, "%s", state == HANDLE_STALE ? dead : none);
     return object;
 }

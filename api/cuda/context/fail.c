@@ -16,10 +16,7 @@ struct CudaFails {
     GArray *list;
 };
 
-static void fail_clear(gpointer data)
-{
-    g_free(((Fail *)data)->call);
-}
+static void fail_clear(gpointer data) { g_free(((Fail *)data)->call); }
 
 char *cuda_fail_base(const char *function)
 {
@@ -27,8 +24,7 @@ char *cuda_fail_base(const char *function)
 
     if (g_str_has_suffix(function, "_ptsz") || g_str_has_suffix(function, "_ptds"))
         n -= 5;
-    if (n > 3 && function[n - 3] == '_' && function[n - 2] == 'v' &&
-        g_ascii_isdigit(function[n - 1]))
+    if (n > 3 && function[n - 3] == '_' && function[n - 2] == 'v' && g_ascii_isdigit(function[n - 1]))
         n -= 3;
     return g_strndup(function, n);
 }
@@ -81,7 +77,7 @@ CudaFails *cuda_fails_new(const char *text, GError **error)
 
 void cuda_fails_free(CudaFails *fails)
 {
-    if (fails == NULL)
+    if (!fails)
         return;
     g_array_unref(fails->list);
     g_free(fails);

@@ -54,14 +54,13 @@ static Slot *slot_of(HandleTable *table, guint64 handle, HandleState *state)
     guint32 generation = (guint32)(handle >> GENERATION_SHIFT) & GENERATION_MASK;
 
     *state = HANDLE_FORGED;
-    if ((handle & ~(HANDLE_MARK | (HANDLE_MARK - 1))) || !(handle & HANDLE_MARK) || (handle & 15) ||
-        n == 0 || n > table->slots->len)
+    if ((handle & ~(HANDLE_MARK | (HANDLE_MARK - 1))) || !(handle & HANDLE_MARK) || (handle & 15) || n == 0 ||
+        n > table->slots->len)
         return NULL;
     Slot *slot = &g_array_index(table->slots, Slot, n - 1);
     if (generation > slot->generation)
         return NULL;
-    *state =
-        generation == slot->generation && slot->kind != HANDLE_NONE ? HANDLE_LIVE : HANDLE_STALE;
+    *state = generation == slot->generation && slot->kind != HANDLE_NONE ? HANDLE_LIVE : HANDLE_STALE;
     return *state == HANDLE_LIVE ? slot : NULL;
 }
 
@@ -79,7 +78,7 @@ void *handle_get(HandleTable *table, HandleKind kind, guint64 handle, HandleStat
     HandleState unused;
     Slot *slot = slot_of(table, handle, state ? state : &unused);
 
-    if (slot == NULL)
+    if (!slot)
         return NULL;
     if (slot->refs == 0 || slot->kind != kind) {
         if (state)
@@ -94,7 +93,7 @@ void *handle_get_released(HandleTable *table, HandleKind kind, guint64 handle)
     HandleState state;
     Slot *slot = slot_of(table, handle, &state);
 
-    return slot != NULL && slot->kind == kind && slot->refs == 0 && slot->pins > 0 ? slot->object : NULL;
+    return slot && slot->kind == kind && slot->refs == 0 && slot->pins > 0 ? slot->object : NULL;
 }
 
 HandleKind handle_kind(HandleTable *table, guint64 handle)
@@ -102,22 +101,13 @@ HandleKind handle_kind(HandleTable *table, guint64 handle)
     HandleState state;
     Slot *slot = slot_of(table, handle, &state);
 
-    return slot != NULL && slot->refs > 0 ? slot->kind : HANDLE_NONE;
+    return slot && slot->refs > 0 ? slot->kind : HANDLE_NONE;
 }
 
-void *handle_object_pinned(HandleTable *table, guint64 handle)
-{
-    return slot_used(table, handle)->object;
-}
+void *handle_object_pinned(HandleTable *table, guint64 handle) { return slot_used(table, handle)->object; }
 
-void handle_ref(HandleTable *table, guint64 handle)
-{
-    slot_used(table, handle)->refs++;
-}
-void handle_pin(HandleTable *table, guint64 handle)
-{
-    slot_used(table, handle)->pins++;
-}
+void handle_ref(HandleTable *table, guint64 handle) { slot_used(table, handle)->refs++; }
+void handle_pin(HandleTable *table, guint64 handle) { slot_used(table, handle)->pins++; }
 
 static gboolean slot_end(HandleTable *table, Slot *slot)
 {
@@ -152,17 +142,16 @@ guint32 handle_refs(HandleTable *table, guint64 handle)
     HandleState state;
     Slot *slot = slot_of(table, handle, &state);
 
-    return slot != NULL ? slot->refs : 0;
+    return slot ? slot->refs : 0;
 }
 
-void handle_visit(HandleTable *table, HandleKind kind,
-                  void (*visit)(guint64 handle, void *object, void *user), void *user)
+void handle_visit(HandleTable *table, HandleKind kind, void (*visit)(guint64 handle, void *object, void *user),
+                  void *user)
 {
     for (guint i = 0; i < table->slots->len; i++) {
         Slot *slot = &g_array_index(table->slots, Slot, i);
         if (slot->kind == kind)
-            visit(HANDLE_MARK | (guint64)slot->generation << GENERATION_SHIFT |
-                      (guint64)(i + 1) << SLOT_SHIFT,
+            visit(HANDLE_MARK | (guint64)slot->generation << GENERATION_SHIFT | (guint64)(i + 1) << SLOT_SHIFT,
                   slot->object, user);
     }
 }

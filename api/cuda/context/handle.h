@@ -52,11 +52,10 @@ void handle_ref(HandleTable *table, guint64 handle); /* also revives a pinned on
 gboolean handle_unref(HandleTable *table, guint64 handle);
 void handle_pin(HandleTable *table, guint64 handle);
 gboolean handle_unpin(HandleTable *table, guint64 handle); /* TRUE: dead now */
-guint32 handle_refs(HandleTable *table,
-                    guint64 handle); /* user references; 0: stale, pinned, forged */
+guint32 handle_refs(HandleTable *table, guint64 handle);   /* user references; 0: stale, pinned, forged */
 /* Calls visit for every slot in use (live or pinned), in slot order. */
-void handle_visit(HandleTable *table, HandleKind kind,
-                  void (*visit)(guint64 handle, void *object, void *user), void *user);
+void handle_visit(HandleTable *table, HandleKind kind, void (*visit)(guint64 handle, void *object, void *user),
+                  void *user);
 /* The handles of that kind, in slot order, whose object belongs to `owner`. The caller frees the array of guint64. */
 GArray *handle_collect(HandleTable *table, HandleKind kind, gboolean (*belongs)(const void *object, const void *owner),
                        const void *owner);

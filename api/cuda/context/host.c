@@ -17,7 +17,7 @@ static CUresult host_alloc(Call *call, void **address, guint64 bytes, unsigned i
     Context *context;
     Phys *phys;
 
-    if (address == NULL || (flags & ~7u) != 0 || page.bytes < bytes)
+    if (!address || (flags & ~7u) != 0 || page.bytes < bytes)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = context_need(call, &context);
     if (result != CUDA_SUCCESS)
@@ -63,12 +63,11 @@ CUresult cuMemFreeHost(void *address)
     CUDA_BEGIN(call);
     Range *range = range_find(call.cuda->ranges, (guint64)address);
 
-    if (address == NULL || range == NULL || range->va != (guint64)address ||
-        range->kind != RANGE_HOST)
+    if (!address || !range || range->va != (guint64)address || range->kind != RANGE_HOST)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = memory_wait_device(&call);
     range = range_find(call.cuda->ranges, (guint64)address);
-    if (range == NULL || range->va != (guint64)address)
+    if (!range || range->va != (guint64)address)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     guint64 bytes = range->bytes;
     vmm_leave(&call, range);
@@ -76,8 +75,8 @@ CUresult cuMemFreeHost(void *address)
     CUDA_RETURN(call, result);
 }
 
-#define REGISTER_FLAGS                                                                             \
-    (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY |    \
+#define REGISTER_FLAGS                                                                                                 \
+    (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY |                        \
      CU_MEMHOSTREGISTER_READ_ONLY)
 
 CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
@@ -86,8 +85,7 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
     CUDA_BEGIN(call);
     guint64 va = (guint64)address;
 
-    if (address == NULL || bytes == 0 || (flags & ~(unsigned)REGISTER_FLAGS) != 0 ||
-        va + bytes < va)
+    if (!address || bytes == 0 || (flags & ~(unsigned)REGISTER_FLAGS) != 0 || va + bytes < va)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = context_need(&call, &context);
     if (result != CUDA_SUCCESS)
@@ -104,13 +102,13 @@ CUresult cuMemHostUnregister(void *address)
     CUDA_BEGIN(call);
     Range *range = range_find(call.cuda->ranges, (guint64)address);
 
-    if (address == NULL || (range != NULL && range->kind != RANGE_REGISTERED))
+    if (!address || (range && range->kind != RANGE_REGISTERED))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (range == NULL || range->va != (guint64)address)
+    if (!range || range->va != (guint64)address)
         CUDA_RETURN(call, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
     CUresult result = memory_wait_device(&call);
     range = range_find(call.cuda->ranges, (guint64)address);
-    if (range != NULL && range->kind == RANGE_REGISTERED)
+    if (range && range->kind == RANGE_REGISTERED)
         host_forget(&call, range);
     CUDA_RETURN(call, result);
 }
@@ -118,14 +116,13 @@ CUresult cuMemHostUnregister(void *address)
 static Range *host_range(Call *call, const void *address)
 {
     Range *range = range_find(call->cuda->ranges, (guint64)address);
-    return range != NULL && (range->kind == RANGE_HOST || range->kind == RANGE_REGISTERED) ? range
-                                                                                           : NULL;
+    return range && (range->kind == RANGE_HOST || range->kind == RANGE_REGISTERED) ? range : NULL;
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned int flags)
 {
     CUDA_BEGIN(call);
-    if (address == NULL || flags != 0 || host_range(&call, host) == NULL)
+    if (!address || flags != 0 || !host_range(&call, host))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *address = (guint64)host; /* unified addressing */
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -136,7 +133,7 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
     CUDA_BEGIN(call);
     Range *range = host_range(&call, host);
 
-    if (flags == NULL || range == NULL)
+    if (!flags || !range)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *flags = range->flags;
     CUDA_RETURN(call, CUDA_SUCCESS);

@@ -20,12 +20,14 @@ static const Machine *machine_make(void)
     if (g_atomic_int_get(&cuda->configured) <= 0)
         return NULL;
     Machine *machine = machine_new(&cuda->spec, &cuda->fabric, cuda->system, gpus > 0 ? (gint)tray : -1, &error);
-    if (machine == NULL)
+    if (!machine)
         log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "%s", error->message);
     return machine;
 }
 
-CUDA_ALIAS_PTSZ const Machine *fo_machine(void) { static gsize made;
+CUDA_ALIAS_PTSZ const Machine *fo_machine(void)
+{
+    static gsize made;
     static const Machine *machine;
 
     if (g_once_init_enter(&made)) {
@@ -44,7 +46,7 @@ static const MachinePage *page_find(void)
     WireWelcome welcome;
     int page_fd = -1;
 
-    if (owner == NULL)
+    if (!owner)
         return NULL;
     wire_introduce(&hello, WIRE_ROLE_CONTROL, FALSE);
     int fd = wire_dial(owner, &hello, &welcome, &page_fd);
@@ -69,10 +71,12 @@ static const MachinePage *machine_page(void)
     return page;
 }
 
-CUDA_ALIAS_PTSZ CudaFmState fo_machine_manager(guint gpu) { Cuda *cuda = cuda_get();
+CUDA_ALIAS_PTSZ CudaFmState fo_machine_manager(guint gpu)
+{
+    Cuda *cuda = cuda_get();
     const MachinePage *page = machine_page();
 
-    return page != NULL ? cuda_manager_of(page, (int)gpu) : cuda_manager(cuda, (int)gpu);
+    return page ? cuda_manager_of(page, (int)gpu) : cuda_manager(cuda, (int)gpu);
 }
 
 /* ---- what is used */
@@ -109,10 +113,12 @@ static guint64 own_use(guint gpu, gboolean *context)
     return used;
 }
 
-CUDA_ALIAS_PTSZ guint64 fo_machine_used(guint gpu) { gboolean context;
+CUDA_ALIAS_PTSZ guint64 fo_machine_used(guint gpu)
+{
+    gboolean context;
     const MachinePage *page = machine_page();
 
-    return page != NULL ? __atomic_load_n(&page->used_bytes[gpu], __ATOMIC_RELAXED) : own_use(gpu, &context);
+    return page ? __atomic_load_n(&page->used_bytes[gpu], __ATOMIC_RELAXED) : own_use(gpu, &context);
 }
 
 /* FALSE: there is no owner that could be asked. */
@@ -123,7 +129,7 @@ static gboolean ask_owner(guint gpu, GArray *processes)
     WireControlled answer;
     g_autoptr(GArray) rows = NULL;
 
-    if (owner == NULL || !control_ask(owner, &asked, &answer, &rows, NULL))
+    if (!owner || !control_ask(owner, &asked, &answer, &rows, NULL))
         return FALSE;
     for (guint i = 0; i < rows->len; i++) {
         const WireProcess *row = &g_array_index(rows, WireProcess, i);
@@ -133,7 +139,9 @@ static gboolean ask_owner(guint gpu, GArray *processes)
     return TRUE;
 }
 
-CUDA_ALIAS_PTSZ GArray *fo_machine_processes(guint gpu) { gboolean context = FALSE;
+CUDA_ALIAS_PTSZ GArray *fo_machine_processes(guint gpu)
+{
+    gboolean context = FALSE;
     GArray *processes = g_array_new(FALSE, TRUE, sizeof(MachineProcess));
 
     if (ask_owner(gpu, processes))

@@ -15,21 +15,21 @@ CudaFmState cuda_manager_of(const MachinePage *page, int gpu)
 
 CudaFmState cuda_manager(const Cuda *cuda, int gpu)
 {
-    const MachinePage *page = cuda->engine != NULL ? wire_page(cuda->engine) : NULL;
+    const MachinePage *page = cuda->engine ? wire_page(cuda->engine) : NULL;
 
-    return page != NULL ? cuda_manager_of(page, gpu) : (CudaFmState)cuda->spec.fm_state;
+    return page ? cuda_manager_of(page, gpu) : (CudaFmState)cuda->spec.fm_state;
 }
 
 guint32 cuda_manager_era(const Cuda *cuda)
 {
-    const MachinePage *page = cuda->engine != NULL ? wire_page(cuda->engine) : NULL;
+    const MachinePage *page = cuda->engine ? wire_page(cuda->engine) : NULL;
 
-    return page != NULL ? __atomic_load_n(&page->manager_era, __ATOMIC_RELAXED) : 0;
+    return page ? __atomic_load_n(&page->manager_era, __ATOMIC_RELAXED) : 0;
 }
 
 guint64 cuda_manager_since_ps(const Cuda *cuda)
 {
-    const MachinePage *page = cuda->engine != NULL ? wire_page(cuda->engine) : NULL;
+    const MachinePage *page = cuda->engine ? wire_page(cuda->engine) : NULL;
 
-    return page != NULL ? __atomic_load_n(&page->manager_since_ps, __ATOMIC_RELAXED) : 0;
+    return page ? __atomic_load_n(&page->manager_since_ps, __ATOMIC_RELAXED) : 0;
 }

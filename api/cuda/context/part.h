@@ -11,14 +11,14 @@ struct Phys; /* api/cuda/memory/phys.h */
 
 /* NULL: nothing to do. All but `knows`, `wrong` and `close` are called with the record's lock, if it is there yet. */
 typedef struct {
-    void (*open)(Cuda *cuda);                                   /* the record is made, at the first call */
-    gboolean (*knows)(const char *function);                    /* it is one of the driver API */
-    void (*wrong)(void);                                        /* options are wrong */
-    void (*start)(Cuda *cuda, EngineSpec *spec);                /* cuInit: what the engine is to know of the part */
-    void (*close)(Cuda *cuda, const char *why);                 /* the process ends, by exit() or _exit() */
-    void (*context_gone)(Call *call, Context *context);         /* frees what belongs to the context */
-    void (*memory_freed)(Call *call, const struct Phys *phys);  /* by the user, in all processes */
-    void (*before_launch)(Call *call);                          /* a kernel is about to be queued */
+    void (*open)(Cuda *cuda);                                  /* the record is made, at the first call */
+    gboolean (*knows)(const char *function);                   /* it is one of the driver API */
+    void (*wrong)(void);                                       /* options are wrong */
+    void (*start)(Cuda *cuda, EngineSpec *spec);               /* cuInit: what the engine is to know of the part */
+    void (*close)(Cuda *cuda, const char *why);                /* the process ends, by exit() or _exit() */
+    void (*context_gone)(Call *call, Context *context);        /* frees what belongs to the context */
+    void (*memory_freed)(Call *call, const struct Phys *phys); /* by the user, in all processes */
+    void (*before_launch)(Call *call);                         /* a kernel is about to be queued */
 } CudaPart;
 
 /* Before the first call; the table lives as long as the process. */

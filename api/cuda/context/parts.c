@@ -15,10 +15,7 @@ static void report_start(Cuda *cuda, EngineSpec *spec)
     spec->watch = cuda_report_watch();
 }
 
-static void report_close(Cuda *cuda, const char *why)
-{
-    cuda_report_write(cuda, why);
-}
+static void report_close(Cuda *cuda, const char *why) { cuda_report_write(cuda, why); }
 
 static void signals_start(Cuda *cuda, EngineSpec *spec)
 {
@@ -26,15 +23,9 @@ static void signals_start(Cuda *cuda, EngineSpec *spec)
     cuda_signals_watch(spec);
 }
 
-static void phys_open(Cuda *cuda)
-{
-    cuda->phys = phys_table_new();
-}
+static void phys_open(Cuda *cuda) { cuda->phys = phys_table_new(); }
 
-static void team_open(Cuda *cuda)
-{
-    cuda->teams = team_table_new();
-}
+static void team_open(Cuda *cuda) { cuda->teams = team_table_new(); }
 
 static void team_start(Cuda *cuda, EngineSpec *spec)
 {
@@ -42,10 +33,7 @@ static void team_start(Cuda *cuda, EngineSpec *spec)
     spec->others_user = cuda;
 }
 
-static void capture_open(Cuda *cuda)
-{
-    cuda->recorder = &capture_recorder;
-}
+static void capture_open(Cuda *cuda) { cuda->recorder = &capture_recorder; }
 
 static const CudaPart table[] = {
     {.knows = cuda_symbols_know},
@@ -62,8 +50,5 @@ static const CudaPart table[] = {
     {.context_gone = event_context_gone},
 };
 
-/* The record is made by whichever call is the first, so that nobody above it could hand this in. */
-__attribute__((constructor)) static void parts_enter(void)
-{
-    cuda_parts_enter(table, G_N_ELEMENTS(table));
-}
+/* The record is made by the first call of any kind, so that no caller could hand this in. */
+__attribute__((constructor)) static void parts_enter(void) { cuda_parts_enter(table, G_N_ELEMENTS(table)); }

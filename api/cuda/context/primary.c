@@ -6,11 +6,11 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice ordinal)
     CUDA_BEGIN(call);
     CudaDevice *device = cuda_device(call.cuda, ordinal);
 
-    if (context == NULL)
+    if (!context)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (device == NULL)
+    if (!device)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
-    if (device->primary == NULL) {
+    if (!device->primary) {
         CUresult result = context_new(&call, ordinal, device->primary_flags, &device->primary);
         if (result != CUDA_SUCCESS)
             CUDA_RETURN(call, result);
@@ -32,9 +32,9 @@ static CUresult release(Call *call, CUdevice ordinal)
 {
     CudaDevice *device = cuda_device(call->cuda, ordinal);
 
-    if (device == NULL)
+    if (!device)
         return CUDA_ERROR_INVALID_DEVICE;
-    if (device->primary == NULL)
+    if (!device->primary)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (--device->primary->refs == 0)
         end(call, device);
@@ -47,10 +47,10 @@ static CUresult set_flags(Call *call, CUdevice ordinal, unsigned int flags)
 
     if ((flags & ~(unsigned)CONTEXT_FLAGS_KNOWN) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (device == NULL)
+    if (!device)
         return CUDA_ERROR_INVALID_DEVICE;
     device->primary_flags = flags;
-    if (device->primary != NULL)
+    if (device->primary)
         device->primary->flags = flags;
     return CUDA_SUCCESS;
 }
@@ -59,9 +59,9 @@ static CUresult reset(Call *call, CUdevice ordinal)
 {
     CudaDevice *device = cuda_device(call->cuda, ordinal);
 
-    if (device == NULL)
+    if (!device)
         return CUDA_ERROR_INVALID_DEVICE;
-    if (device->primary != NULL)
+    if (device->primary)
         end(call, device);
     return CUDA_SUCCESS;
 }
@@ -115,9 +115,9 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *
     CUDA_BEGIN(call);
     CudaDevice *device = cuda_device(call.cuda, ordinal);
 
-    if (flags == NULL || active == NULL)
+    if (!flags || !active)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (device == NULL)
+    if (!device)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     *flags = device->primary_flags;
     *active = device->primary != NULL;

@@ -1,4 +1,4 @@
-/* cuGetProcAddress, and the answer of functions that nobody implements. */
+/* cuGetProcAddress, and the answer of functions that are not implemented. */
 #include "api/cuda/context/process.h"
 #include "api/cuda/symbols.h"
 
@@ -11,8 +11,8 @@ int cuda_symbols_stub(unsigned row)
 
     g_assert(row < G_N_ELEMENTS(said) && row < cuda_symbols_n);
     if (g_atomic_int_compare_and_exchange(&said[row], 0, 1))
-        log_line(cuda->log, LOG_CUDA, LOG_WARN, 0,
-                 "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED", cuda_symbols[row].symbol);
+        log_line(cuda->log, LOG_CUDA, LOG_WARN, 0, "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED",
+                 cuda_symbols[row].symbol);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -26,8 +26,7 @@ int cuda_symbols_know(const char *name)
 
 /* The newest variant of a base name that `version` has. A version older than the first variant gets
  * the first when that is from 2.0, as every program once had it. *known: some version has it. */
-static const CudaSymbol *newest(const char *base, int version, gboolean per_thread, int driver,
-                                gboolean *known)
+static const CudaSymbol *newest(const char *base, int version, gboolean per_thread, int driver, gboolean *known)
 {
     const CudaSymbol *best = NULL;
 
@@ -37,7 +36,7 @@ static const CudaSymbol *newest(const char *base, int version, gboolean per_thre
             !(g_str_equal(s->base, base) || (s->suffixed && g_str_equal(s->symbol, base))))
             continue;
         *known = TRUE;
-        if (s->version <= version && (best == NULL || s->version >= best->version))
+        if (s->version <= version && (!best || s->version >= best->version))
             best = s;
     }
     return best;
@@ -46,8 +45,7 @@ static const CudaSymbol *newest(const char *base, int version, gboolean per_thre
 static CUresult look_up(const char *symbol, void **function, int version, cuuint64_t flags,
                         CUdriverProcAddressQueryResult *status)
 {
-    const cuuint64_t both =
-        CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    const cuuint64_t both = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     int driver = (int)cuda_configured_version(cuda_get());
     const CudaSymbol *found = NULL;
     gboolean known = FALSE;
@@ -55,21 +53,20 @@ static CUresult look_up(const char *symbol, void **function, int version, cuuint
     CUresult wanted = cuda_fail_now(cuda_get(), "cuGetProcAddress");
     if (wanted != CUDA_SUCCESS)
         return wanted;
-    if (symbol == NULL || function == NULL || version > driver || (flags & ~both) != 0 ||
-        flags == both)
+    if (!symbol || !function || version > driver || (flags & ~both) != 0 || flags == both)
         return CUDA_ERROR_INVALID_VALUE;
     if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
         found = newest(symbol, version, TRUE, driver, &known);
-    if (found == NULL)
+    if (!found)
         found = newest(symbol, version, FALSE, driver, &known);
     *function = NULL;
-    if (found != NULL)
+    if (found)
         memcpy(function, &found->function, sizeof *function);
-    log_line(cuda_get()->log, LOG_CUDA, LOG_SPEW, 0, "look-up of %s, version %d, flags %u: %s",
-             symbol, version, (unsigned)flags, found != NULL ? found->symbol : "none");
-    *status = found != NULL ? CU_GET_PROC_ADDRESS_SUCCESS
-              : known       ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-                            : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    log_line(cuda_get()->log, LOG_CUDA, LOG_SPEW, 0, "look-up of %s, version %d, flags %u: %s", symbol, version,
+             (unsigned)flags, found ? found->symbol : "none");
+    *status = found   ? CU_GET_PROC_ADDRESS_SUCCESS
+              : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return CUDA_SUCCESS;
 }
 
@@ -79,7 +76,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, c
     CUdriverProcAddressQueryResult found;
     CUresult result = look_up(symbol, function, version, flags, &found);
 
-    if (result == CUDA_SUCCESS && status != NULL)
+    if (result == CUDA_SUCCESS && status)
         *status = found;
     return result;
 }

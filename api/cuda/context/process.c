@@ -36,10 +36,7 @@ static void on_exit_handler(void)
     g_atomic_int_set(&exiting, 1);
 }
 
-static void on_hard_exit(void)
-{
-    cuda_parts_close(process, "_exit");
-}
+static void on_hard_exit(void) { cuda_parts_close(process, "_exit"); }
 
 /* A function of a library that `fanout exec` preloads; NULL: it did not. */
 static GCallback hook_find(const char *name)
@@ -56,21 +53,18 @@ static void hook_hard_exit(void)
 {
     void (*set)(void (*)(void)) = (void (*)(void (*)(void)))hook_find("fo_exit_hook");
 
-    if (set != NULL)
+    if (set)
         set(on_hard_exit);
 }
 
-static guint64 clock_ps(void)
-{
-    return engine_seen_ps(process->engine);
-}
+static guint64 clock_ps(void) { return engine_seen_ps(process->engine); }
 
 /* libfanout_clock.so, with --clock simulated */
 static void hook_clock(void)
 {
-    void (*set)(guint64 (*)(void)) = (void (*)(guint64 (*)(void)))hook_find("fo_clock_hook");
+    void (*set)(guint64(*)(void)) = (void (*)(guint64(*)(void)))hook_find("fo_clock_hook");
 
-    if (set != NULL)
+    if (set)
         set(clock_ps);
 }
 
@@ -83,7 +77,7 @@ static Cuda *process_new(void)
     pthread_mutex_init(&cuda->lock, NULL);
     pthread_mutex_init(&cuda->report_lock, NULL);
     cuda->log = log_new();
-    if (spec != NULL && !log_parse(cuda->log, spec, &error)) {
+    if (spec && !log_parse(cuda->log, spec, &error)) {
         log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "FANOUT_LOG: %s", error->message);
         g_clear_error(&error);
     }
@@ -100,10 +94,7 @@ static Cuda *process_new(void)
     return cuda;
 }
 
-static void process_make(void)
-{
-    process = process_new();
-}
+static void process_make(void) { process = process_new(); }
 
 Cuda *cuda_get(void)
 {
@@ -113,10 +104,7 @@ Cuda *cuda_get(void)
     return process;
 }
 
-gboolean cuda_exiting(void)
-{
-    return g_atomic_int_get(&exiting);
-}
+gboolean cuda_exiting(void) { return g_atomic_int_get(&exiting); }
 
 /* CUDA_VISIBLE_DEVICES: ordinals up to the first that does not exist, as the real driver reads it.
  */
@@ -124,16 +112,15 @@ static guint visible_devices(const Cuda *cuda, guint gpus, guint16 *chosen)
 {
     const char *list = g_getenv("CUDA_VISIBLE_DEVICES");
     guint n = 0;
-    guint limit =
-        cuda->spec.devices != 0 && cuda->spec.devices < gpus ? (guint)cuda->spec.devices : gpus;
+    guint limit = cuda->spec.devices != 0 && cuda->spec.devices < gpus ? (guint)cuda->spec.devices : gpus;
 
-    if (list == NULL) {
+    if (!list) {
         for (n = 0; n < limit; n++)
             chosen[n] = (guint16)n;
         return n;
     }
     g_auto(GStrv) parts = g_strsplit(list, ",", -1);
-    for (guint i = 0; parts[i] != NULL && n < limit; i++) {
+    for (guint i = 0; parts[i] && n < limit; i++) {
         char *end;
         guint64 gpu = g_ascii_strtoull(g_strstrip(parts[i]), &end, 10);
         if (end == parts[i] || *end != '\0' || gpu >= limit)
@@ -180,8 +167,7 @@ static gboolean devices_make(Cuda *cuda, guint gpus, GError **error)
         device->gpu = (guint16)(first + chosen[i]);
         cuda->ordinal[device->gpu] = (gint16)i;
         device->kind = cuda_class((CudaGpu)cuda->spec.gpu);
-        device->total_bytes =
-            cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes : device->kind->memory_bytes;
+        device->total_bytes = cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes : device->kind->memory_bytes;
         machine_uuid(&device->uuid, cuda->system, device->gpu);
         device->multicast = can_multicast(cuda, device);
         cuda->multicast |= device->multicast;
@@ -196,10 +182,9 @@ static gboolean load(Cuda *cuda, GError **error)
         return FALSE;
     cuda->fails = cuda_fails_new(cuda->spec.fail, NULL); /* it was checked */
     const char *unknown = cuda_fails_unknown(cuda->fails, cuda_parts_know);
-    if (unknown != NULL)
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "cuda.fail: '%s' is no function of the driver API", unknown);
-    return unknown == NULL;
+    if (unknown)
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "cuda.fail: '%s' is no function of the driver API", unknown);
+    return !unknown;
 }
 
 static void say_wrong(Cuda *cuda, const GError *error)
@@ -217,8 +202,8 @@ static gboolean configure(Cuda *cuda)
         return cuda->configured > 0;
     if (!load(cuda, &error))
         say_wrong(cuda, error);
-    g_atomic_int_set(&cuda->configured, error == NULL ? 1 : -1);
-    return error == NULL;
+    g_atomic_int_set(&cuda->configured, !error ? 1 : -1);
+    return !error;
 }
 
 guint64 cuda_configured_version(Cuda *cuda)
@@ -239,11 +224,11 @@ static gboolean start(Cuda *cuda, GError **error)
     options_raise_descriptors();
     if (!devices_make(cuda, (guint)cuda->fabric.system.gpus, error))
         return FALSE;
-    if (owner != NULL) {
+    if (owner) {
         EngineSpec signals = {.log = cuda->log};
         cuda->engine = wire_connect(owner, error);
         cuda_parts_start(cuda, &signals);
-        if (cuda->engine != NULL && signals.signalled != NULL)
+        if (cuda->engine && signals.signalled)
             wire_on_signal(cuda->engine, signals.signalled, signals.on_signal);
     } else {
         EngineSpec spec = options_engine(&cuda->spec, &cuda->fabric);
@@ -252,7 +237,7 @@ static gboolean start(Cuda *cuda, GError **error)
         cuda_parts_start(cuda, &spec);
         cuda->engine = engine_new(&spec, error);
     }
-    if (cuda->engine != NULL)
+    if (cuda->engine)
         hook_clock();
     return cuda->engine != NULL;
 }
@@ -268,12 +253,11 @@ CUresult cuda_start(Cuda *cuda)
     pthread_mutex_lock(&cuda->lock);
     if (!g_atomic_int_get(&cuda->ready)) {
         if (!configure(cuda) || !start(cuda, &error)) {
-            if (error != NULL)
+            if (error)
                 say_wrong(cuda, error);
             pthread_mutex_unlock(&cuda->lock);
-            return g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NO_SPACE)
-                       ? CUDA_ERROR_OUT_OF_MEMORY
-                       : CUDA_ERROR_INVALID_VALUE;
+            return g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NO_SPACE) ? CUDA_ERROR_OUT_OF_MEMORY
+                                                                           : CUDA_ERROR_INVALID_VALUE;
         }
         g_atomic_int_set(&cuda->ready, 1);
     }
@@ -322,12 +306,12 @@ static void log_error(const Call *call)
 
 void cuda_end(Call *call)
 {
-    if (call->cuda == NULL)
+    if (!call->cuda)
         return;
     if (!call->locked)
         cuda_relock(call);
     CallCount *count = g_hash_table_lookup(call->cuda->calls, call->name);
-    if (count == NULL) {
+    if (!count) {
         count = g_new0(CallCount, 1);
         g_hash_table_insert(call->cuda->calls, (char *)call->name, count);
     }
@@ -356,15 +340,12 @@ void cuda_relock(Call *call)
 
 guint64 cuda_device_used(const Cuda *cuda, const CudaDevice *device)
 {
-    const MachinePage *page = cuda->engine != NULL ? wire_page(cuda->engine) : NULL;
+    const MachinePage *page = cuda->engine ? wire_page(cuda->engine) : NULL;
 
-    return page != NULL ? __atomic_load_n(&page->used_bytes[device->gpu], __ATOMIC_RELAXED) : device->used_bytes;
+    return page ? __atomic_load_n(&page->used_bytes[device->gpu], __ATOMIC_RELAXED) : device->used_bytes;
 }
 
-int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu)
-{
-    return gpu < CUDA_DEVICES_MAX ? cuda->ordinal[gpu] : -1;
-}
+int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu) { return gpu < CUDA_DEVICES_MAX ? cuda->ordinal[gpu] : -1; }
 
 gboolean cuda_engine(Call *call, const EngineRequest *request, EngineReply *reply)
 {

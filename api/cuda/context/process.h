@@ -30,18 +30,17 @@ typedef struct CudaClass CudaClass;
 
 typedef struct {
     guint16 gpu;           /* its number in the simulated system */
-    guint16 slot; /* its number in its host: another only with trays */
+    guint16 slot;          /* its number in its host: another only with trays */
     const CudaClass *kind; /* attributes of its model of GPU */
     CUuuid uuid;
-    gboolean multicast;    /* multicast objects can have it as a member */
+    gboolean multicast; /* multicast objects can have it as a member */
     guint64 total_bytes;
     guint64 used_bytes;
     Context *primary; /* NULL until first retained */
     unsigned int primary_flags;
-    Pool *default_pool; /* NULL until first asked for */
-    Pool *pool;         /* the current one; NULL: the default pool */
-    guint32
-        peer_access[CUDA_DEVICES_MAX]; /* contexts of that ordinal that enabled access to this */
+    Pool *default_pool;                    /* NULL until first asked for */
+    Pool *pool;                            /* the current one; NULL: the default pool */
+    guint32 peer_access[CUDA_DEVICES_MAX]; /* contexts of that ordinal that enabled access to this */
 } CudaDevice;
 
 typedef struct {
@@ -58,10 +57,11 @@ typedef struct {
 
 typedef struct Cuda {
     guint32 tray, tray_gpus; /* the host that this process is on, of several; tray_gpus 0: there is one */
-    pthread_mutex_t lock; /* POSIX ones here and in the engine: race checkers understand them */
+    pthread_mutex_t lock;    /* POSIX ones here and in the engine: race checkers understand them */
     pthread_mutex_t report_lock;
     gboolean reported;
-    gint ready; /* atomic: cuInit succeeded */
+    gint ready;        /* atomic: cuInit succeeded */
+    gint told_runtime; /* atomic: that NVIDIA's runtime is here */
     CudaSpec spec;
     char *system;
     Log *log;
@@ -73,18 +73,18 @@ typedef struct Cuda {
     guint n_devices;
     guint n_registered; /* ranges of registered memory */
     CudaDevice device[CUDA_DEVICES_MAX];
-    gboolean multicast; /* of some device; else the whole family answers NOT_SUPPORTED */
+    gboolean multicast;               /* of some device; else the whole family answers NOT_SUPPORTED */
     gint16 ordinal[CUDA_DEVICES_MAX]; /* by GPU of the system; -1: this process does not see it */
     HandleTable *handles;
-    struct Ranges *ranges;  /* reservations and what is mapped: api/cuda/memory/range.h */
-    GHashTable *phys;       /* memory of this process by identity: api/cuda/memory/phys.h */
-    GHashTable *teams;      /* multicast objects by identity: api/cuda/multicast/team.h */
-    GPtrArray *slabs;       /* that cuMemAlloc cuts pieces from: api/cuda/memory/mem.c */
+    struct Ranges *ranges;                 /* reservations and what is mapped: api/cuda/memory/range.h */
+    GHashTable *phys;                      /* memory of this process by identity: api/cuda/memory/phys.h */
+    GHashTable *teams;                     /* multicast objects by identity: api/cuda/multicast/team.h */
+    GPtrArray *slabs;                      /* that cuMemAlloc cuts pieces from: api/cuda/memory/mem.c */
     const struct StreamRecorder *recorder; /* work that is captured: api/cuda/stream/recorder.h */
-    GHashTable *captures;   /* streams that capture: api/cuda/graph/capture.c; NULL: none */
-    guint teams_ready;      /* entries of the switches' multicast table in use */
-    GHashTable *calls;      /* name -> CallCount, for the report */
-    GArray *diagnostics;    /* Diagnostic, the first CUDA_DIAGNOSTICS_MAX */
+    GHashTable *captures;                  /* streams that capture: api/cuda/graph/capture.c; NULL: none */
+    guint teams_ready;                     /* entries of the switches' multicast table in use */
+    GHashTable *calls;                     /* name -> CallCount, for the report */
+    GArray *diagnostics;                   /* Diagnostic, the first CUDA_DIAGNOSTICS_MAX */
     guint64 n_diagnostics;
     guint64 next_id; /* of contexts, streams and buffers */
 } Cuda;
@@ -102,9 +102,9 @@ typedef struct {
 
 /* Opens the frame of an API function: answers why it cannot run, takes the lock, counts the call.
  */
-#define CUDA_BEGIN(call)                                                                           \
-    __attribute__((cleanup(cuda_end))) Call call = {NULL, __func__, CUDA_SUCCESS, FALSE, -1, 0};          \
-    if (cuda_begin(&call) != CUDA_SUCCESS)                                                         \
+#define CUDA_BEGIN(call)                                                                                               \
+    __attribute__((cleanup(cuda_end))) Call call = {NULL, __func__, CUDA_SUCCESS, FALSE, -1, 0};                       \
+    if (cuda_begin(&call) != CUDA_SUCCESS)                                                                             \
     return call.result
 CUresult cuda_begin(Call *call);
 /* For the calls that need no frame (cuInit, cuGetProcAddress): what `cuda.fail` wants of this one. */
@@ -139,7 +139,7 @@ guint64 cuda_device_used(const Cuda *cuda, const CudaDevice *device);
  * may not have been reset since the manager's restart; -1: whichever. */
 CudaFmState cuda_manager(const Cuda *cuda, int gpu);
 CudaFmState cuda_manager_of(const MachinePage *page, int gpu);
-guint32 cuda_manager_era(const Cuda *cuda); /* counts its restarts */
+guint32 cuda_manager_era(const Cuda *cuda);      /* counts its restarts */
 guint64 cuda_manager_since_ps(const Cuda *cuda); /* simulated time of its latest start or stop; 0: it was always so */
 /* The ordinal of a GPU of the system, or -1 when this process does not see it. */
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu);

@@ -39,7 +39,9 @@ CUresult host_register(Call *call, const Context *context, guint64 va, guint64 b
 {
     gboolean write = !(flags & CU_MEMHOSTREGISTER_READ_ONLY);
     guint64 first = page_down(va);
-    EngineRequest request = {.op = ENGINE_REGION_NEW, .source = first, .gpu = MEMORY_HOST,
+    EngineRequest request = {.op = ENGINE_REGION_NEW,
+                             .source = first,
+                             .gpu = MEMORY_HOST,
                              .bytes = page_down(va + bytes - 1) - first + page_bytes()};
     EngineReply reply;
     gboolean shared;
@@ -50,18 +52,23 @@ CUresult host_register(Call *call, const Context *context, guint64 va, guint64 b
     }
     if (!cuda_engine(call, &request, &reply))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    const Range as = {.va = va, .bytes = bytes, .kind = RANGE_REGISTERED, .device = -1, .context = context->id,
-                      .buffer_id = call->cuda->next_id++, .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP,
-                      .region = (guint32)reply.value, .host_access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    const Range as = {.va = va,
+                      .bytes = bytes,
+                      .kind = RANGE_REGISTERED,
+                      .device = -1,
+                      .context = context->id,
+                      .buffer_id = call->cuda->next_id++,
+                      .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP,
+                      .region = (guint32)reply.value,
+                      .host_access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     Range *range = range_new(&as, call->cuda->n_devices);
-    EngineRequest map = {.op = ENGINE_MAP, .address = va, .bytes = bytes, .offset = va - first,
-                         .region = range->region};
+    EngineRequest map = {
+        .op = ENGINE_MAP, .address = va, .bytes = bytes, .offset = va - first, .region = range->region};
     cuda_engine(call, &map, NULL);
     range_insert(call->cuda->ranges, range);
     call->cuda->n_registered++;
     for (guint i = 0; i < call->cuda->n_devices; i++)
-        vmm_set_access(call, range, (int)i,
-                       write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ);
+        vmm_set_access(call, range, (int)i, write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ);
     EngineRequest others = {.op = ENGINE_SHARED};
     if (shared)
         cuda_engine(call, &others, NULL);

@@ -19,8 +19,7 @@ static ReportStatus *status_map(void)
     guint64 wanted[2], identity[2], bytes;
     int fd, pid, opened = -1;
 
-    if (text == NULL ||
-        sscanf(text, "%d,%d,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, &fd, &pid, &wanted[0], &wanted[1]) != 4)
+    if (!text || sscanf(text, "%d,%d,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, &fd, &pid, &wanted[0], &wanted[1]) != 4)
         return NULL;
     if (!identity_of_fd(fd, identity, &bytes) || identity[0] != wanted[0] || identity[1] != wanted[1])
         fd = opened = shared_file_open(pid, fd, wanted);
@@ -35,22 +34,22 @@ static ReportStatus *status_map(void)
 void cuda_report_wrong(void)
 {
     ReportStatus *status = status_map();
-    if (status != NULL)
+    if (status)
         g_atomic_int_set(&status->wrong, 1);
 }
 
 const gint *cuda_report_interrupts(void)
 {
     const ReportStatus *status = status_map();
-    return status != NULL ? &status->interrupts : NULL;
+    return status ? &status->interrupts : NULL;
 }
 
 WatchPage *cuda_report_watch(void)
 {
     const char *wanted = g_getenv("FANOUT_MONITOR");
-    ReportStatus *status = wanted != NULL && *wanted != '\0' ? status_map() : NULL;
-    const gint page = status != NULL ? g_atomic_int_add(&status->pages, 1) : 0;
-    return status != NULL && page >= 0 && page < REPORT_STATUS_PAGES ? &status->page[page] : NULL;
+    ReportStatus *status = wanted && *wanted != '\0' ? status_map() : NULL;
+    const gint page = status ? g_atomic_int_add(&status->pages, 1) : 0;
+    return status && page >= 0 && page < REPORT_STATUS_PAGES ? &status->page[page] : NULL;
 }
 
 /* What this process says of itself. */
@@ -87,7 +86,7 @@ gboolean cuda_report_write(Cuda *cuda, const char *why)
 {
     ReportStatus *status = status_map();
 
-    if (cuda == NULL || !g_atomic_int_get(&cuda->ready))
+    if (!cuda || !g_atomic_int_get(&cuda->ready))
         return TRUE;
     pthread_mutex_lock(&cuda->report_lock);
     gboolean first = !cuda->reported;
@@ -95,18 +94,21 @@ gboolean cuda_report_write(Cuda *cuda, const char *why)
     pthread_mutex_unlock(&cuda->report_lock);
     if (!first)
         return FALSE;
-    if (engine_remote_self(cuda->engine) != NULL) {
+    if (engine_remote_self(cuda->engine)) {
         leave(cuda, why);
         return TRUE;
     }
-    if (status != NULL && engine_is_stuck(cuda->engine))
+    if (status && engine_is_stuck(cuda->engine))
         g_atomic_int_set(&status->stuck, 1);
     if (!run_report_wanted())
         return TRUE;
     RunPart *part = part_of(cuda, why);
-    RunReport run = {.engine = cuda->engine, .system = cuda->system, .driver_version = cuda->spec.driver_version,
-                     .part = part, .number = status != NULL ? g_atomic_int_add(&status->reports, 1) : 0};
-    if (!run_report_write(&run) && status != NULL)
+    RunReport run = {.engine = cuda->engine,
+                     .system = cuda->system,
+                     .driver_version = cuda->spec.driver_version,
+                     .part = part,
+                     .number = status ? g_atomic_int_add(&status->reports, 1) : 0};
+    if (!run_report_write(&run) && status)
         g_atomic_int_set(&status->unwritten, 1);
     run_part_free(part);
     return TRUE;

@@ -21,11 +21,11 @@ static struct {
  * one, and one that comes before there is an engine, ends it at once. */
 static void on_signal(int number)
 {
-    if (signals.pid == getpid() && cuda_get()->engine != NULL) {
+    if (signals.pid == getpid() && cuda_get()->engine) {
         gint64 now_us = host_clock_us();
         if (g_atomic_int_compare_and_exchange(&signals.number, 0, number)) {
             signals.at_us = now_us;
-            if (engine_remote_self(cuda_get()->engine) != NULL)
+            if (engine_remote_self(cuda_get()->engine))
                 wire_wake(cuda_get()->engine);
             return;
         }
@@ -61,7 +61,7 @@ void cuda_signals_watch(EngineSpec *spec)
     struct sigaction old, own = {.sa_handler = on_signal};
 
     spec->interrupts = cuda_report_interrupts();
-    if (spec->interrupts == NULL) /* not under `fanout exec`: signals are the program's affair alone */
+    if (!spec->interrupts) /* not under `fanout exec`: signals are the program's affair alone */
         return;
     signals.pid = getpid();
     spec->signalled = &signals.number;

@@ -6,9 +6,9 @@
 
 static CUresult set_child(Call *call, GraphNode *node, const Graph *child, const Graph *into)
 {
-    if (child == NULL || child == into)
+    if (!child || child == into)
         return CUDA_ERROR_INVALID_VALUE;
-    if (node->child != NULL)
+    if (node->child)
         graph_free(call, node->child);
     node->child = graph_clone(call, child, FALSE);
     return CUDA_SUCCESS;
@@ -42,7 +42,7 @@ static CUresult add(Call *call, CUgraphNode *handle, CUgraph of, const CUgraphNo
     Graph *graph = graph_get(call, of);
     GraphNode *node;
 
-    if (graph == NULL || handle == NULL || params == NULL)
+    if (!graph || !handle || !params)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = graph_node_new(call, graph, params->type, before, n, &node);
     if (result != CUDA_SUCCESS)
@@ -78,7 +78,7 @@ CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams *params)
     CUDA_BEGIN(call);
     GraphNode *node = graph_node_get(&call, handle);
 
-    if (node == NULL || params == NULL || node->type != params->type)
+    if (!node || !params || node->type != params->type)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUDA_RETURN(call, set(&call, node, params));
 }
@@ -89,7 +89,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec instance, CUgraphNode original, CU
     CUDA_BEGIN(call);
     GraphNode *node = graph_exec_node(graph_exec_get(&call, instance), original);
 
-    if (node == NULL || params == NULL || node->type != params->type)
+    if (!node || !params || node->type != params->type)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);

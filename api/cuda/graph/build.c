@@ -6,7 +6,7 @@
 CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
 {
     CUDA_BEGIN(call);
-    if (graph == NULL || flags != 0)
+    if (!graph || flags != 0)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *graph = (CUgraph)graph_new(&call, FALSE)->handle;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -17,7 +17,7 @@ CUresult cuGraphDestroy(CUgraph handle)
     CUDA_BEGIN(call);
     Graph *graph = graph_get(&call, handle);
 
-    if (graph == NULL)
+    if (!graph)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     graph_free(&call, graph);
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -28,7 +28,7 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph of)
     CUDA_BEGIN(call);
     const Graph *graph = graph_get(&call, of);
 
-    if (clone == NULL || graph == NULL)
+    if (!clone || !graph)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *clone = (CUgraph)graph_clone(&call, graph, FALSE)->handle;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -39,7 +39,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
     CUDA_BEGIN(call);
     const Graph *graph = graph_get(&call, clone);
 
-    if (node == NULL || graph == NULL || graph->original == 0)
+    if (!node || !graph || graph->original == 0)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     for (guint i = 0; i < graph->nodes->len; i++) {
         const GraphNode *one = graph->nodes->pdata[i];
@@ -54,20 +54,20 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
 /* ---- adding nodes */
 
 /* What all of them begin and end with; `set` says what the node does. */
-#define ADD_NODE(type, needed, set)                                                                \
-    CUDA_BEGIN(call);                                                                              \
-    Graph *graph = graph_get(&call, of);                                                           \
-    GraphNode *node;                                                                               \
-    if (graph == NULL || handle == NULL || !(needed))                                              \
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);                                               \
-    CUresult result = graph_node_new(&call, graph, type, before, n, &node);                        \
-    if (result != CUDA_SUCCESS)                                                                    \
-        CUDA_RETURN(call, result);                                                                 \
-    result = set;                                                                                  \
-    if (result == CUDA_SUCCESS)                                                                    \
-        *handle = (CUgraphNode)node->handle;                                                       \
-    else                                                                                           \
-        graph_node_free(&call, node);                                                              \
+#define ADD_NODE(type, needed, set)                                                                                    \
+    CUDA_BEGIN(call);                                                                                                  \
+    Graph *graph = graph_get(&call, of);                                                                               \
+    GraphNode *node;                                                                                                   \
+    if (!graph || !handle || !(needed))                                                                                \
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);                                                                   \
+    CUresult result = graph_node_new(&call, graph, type, before, n, &node);                                            \
+    if (result != CUDA_SUCCESS)                                                                                        \
+        CUDA_RETURN(call, result);                                                                                     \
+    result = set;                                                                                                      \
+    if (result == CUDA_SUCCESS)                                                                                        \
+        *handle = (CUgraphNode)node->handle;                                                                           \
+    else                                                                                                               \
+        graph_node_free(&call, node);                                                                                  \
     CUDA_RETURN(call, result)
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode *handle, CUgraph of, const CUgraphNode *before, size_t n,
@@ -117,7 +117,7 @@ static CUresult set_child(Call *call, GraphNode *node, const Graph *child)
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode *handle, CUgraph of, const CUgraphNode *before, size_t n, CUgraph child)
 {
-    ADD_NODE(CU_GRAPH_NODE_TYPE_GRAPH, graph_get(&call, child) != NULL && child != of,
+    ADD_NODE(CU_GRAPH_NODE_TYPE_GRAPH, graph_get(&call, child) && child != of,
              set_child(&call, node, graph_get(&call, child)));
 }
 
@@ -126,7 +126,7 @@ CUresult cuGraphDestroyNode(CUgraphNode handle)
     CUDA_BEGIN(call);
     GraphNode *node = graph_node_get(&call, handle);
 
-    if (node == NULL || node->graph->instance)
+    if (!node || node->graph->instance)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     graph_node_free(&call, node);
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -135,20 +135,28 @@ CUresult cuGraphDestroyNode(CUgraphNode handle)
 /* ---- what nodes do */
 
 /* A call about one node of a type. */
-#define OF_NODE(wanted, needed)                                                                    \
-    CUDA_BEGIN(call);                                                                              \
-    GraphNode *node = graph_node_get(&call, handle);                                               \
-    if (node == NULL || node->type != (wanted) || !(needed))                                       \
+#define OF_NODE(wanted, needed)                                                                                        \
+    CUDA_BEGIN(call);                                                                                                  \
+    GraphNode *node = graph_node_get(&call, handle);                                                                   \
+    if (!node || node->type != (wanted) || !(needed))                                                                  \
     CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE)
 
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *params)
 {
     OF_NODE(CU_GRAPH_NODE_TYPE_KERNEL, params != NULL);
     const KernelSpec *spec = &node->launch.spec;
-    *params = (CUDA_KERNEL_NODE_PARAMS){
-        (CUfunction)node->function, spec->grid[0],  spec->grid[1],        spec->grid[2],
-        spec->block[0],             spec->block[1], spec->block[2],       spec->dynamic_shared,
-        node->params,               NULL,           NULL,                 (CUcontext)node->context};
+    *params = (CUDA_KERNEL_NODE_PARAMS){(CUfunction)node->function,
+                                        spec->grid[0],
+                                        spec->grid[1],
+                                        spec->grid[2],
+                                        spec->block[0],
+                                        spec->block[1],
+                                        spec->block[2],
+                                        spec->dynamic_shared,
+                                        node->params,
+                                        NULL,
+                                        NULL,
+                                        (CUcontext)node->context};
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
@@ -235,7 +243,7 @@ CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *type)
     CUDA_BEGIN(call);
     const GraphNode *node = graph_node_get(&call, handle);
 
-    if (node == NULL || type == NULL)
+    if (!node || !type)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *type = node->type;
     CUDA_RETURN(call, CUDA_SUCCESS);

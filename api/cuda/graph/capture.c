@@ -12,14 +12,14 @@ static void captured_free(gpointer data)
 
 Captured *captured_find(Call *call, guint32 stream)
 {
-    return call->cuda->captures != NULL ? g_hash_table_lookup(call->cuda->captures, GUINT_TO_POINTER(stream)) : NULL;
+    return call->cuda->captures ? g_hash_table_lookup(call->cuda->captures, GUINT_TO_POINTER(stream)) : NULL;
 }
 
 Captured *captured_add(Call *call, const Stream *stream, Capture *capture)
 {
     Captured *made = g_new0(Captured, 1);
 
-    if (call->cuda->captures == NULL)
+    if (!call->cuda->captures)
         call->cuda->captures = g_hash_table_new_full(NULL, NULL, NULL, captured_free);
     made->capture = capture;
     made->behind = g_ptr_array_new();
@@ -40,7 +40,7 @@ static Capture *capture_by_id(Call *call, guint64 id)
     GHashTableIter iter;
     gpointer value;
 
-    if (call->cuda->captures == NULL || id == 0)
+    if (!call->cuda->captures || id == 0)
         return NULL;
     g_hash_table_iter_init(&iter, call->cuda->captures);
     while (g_hash_table_iter_next(&iter, NULL, &value))
@@ -59,7 +59,7 @@ static gboolean implicit(Call *call, guint32 stream, CUresult *result)
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         Captured *captured = value;
         const Context *context = context_get(call, (CUcontext)captured->context);
-        if (context == NULL || context->legacy != stream || !captured->blocking)
+        if (!context || context->legacy != stream || !captured->blocking)
             continue;
         captured->capture->spoilt = TRUE;
         *result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
@@ -74,8 +74,8 @@ static gboolean begin_node(Call *call, guint32 stream, CUgraphNodeType type, Gra
 {
     *captured = captured_find(call, stream);
     *node = NULL;
-    if (*captured == NULL)
-        return call->cuda->captures != NULL && implicit(call, stream, result);
+    if (!*captured)
+        return call->cuda->captures && implicit(call, stream, result);
     if ((*captured)->capture->spoilt) {
         *result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
         return TRUE;
@@ -114,14 +114,14 @@ static gboolean capture_request(Call *call, const EngineRequest *request, CUresu
     const CUgraphNodeType type = request->op == ENGINE_COPY || request->op == ENGINE_COPY_2D ? CU_GRAPH_NODE_TYPE_MEMCPY
                                  : request->op == ENGINE_FILL                                ? CU_GRAPH_NODE_TYPE_MEMSET
                                  : request->op == ENGINE_HOST_CALL                           ? CU_GRAPH_NODE_TYPE_HOST
-                                                                     : CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+                                                                   : CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     EngineRequest kept = *request;
     Captured *captured;
     GraphNode *node;
 
-    if (call->cuda->captures == NULL || !begin_node(call, request->stream, type, &node, &captured, result))
+    if (!call->cuda->captures || !begin_node(call, request->stream, type, &node, &captured, result))
         return FALSE;
-    if (*result != CUDA_SUCCESS || node == NULL)
+    if (*result != CUDA_SUCCESS || !node)
         return TRUE;
     kept.wait = ENGINE_ANSWER_QUEUED;
     kept.region = kept.object = 0;
@@ -148,10 +148,9 @@ static gboolean capture_launch(Call *call, const Stream *stream, const Launch *l
     Captured *captured;
     GraphNode *node;
 
-    if (call->cuda->captures == NULL ||
-        !begin_node(call, stream->stream, CU_GRAPH_NODE_TYPE_KERNEL, &node, &captured, result))
+    if (!call->cuda->captures || !begin_node(call, stream->stream, CU_GRAPH_NODE_TYPE_KERNEL, &node, &captured, result))
         return FALSE;
-    if (*result == CUDA_SUCCESS && node != NULL)
+    if (*result == CUDA_SUCCESS && node)
         *result = node_set_launch(node, launch);
     return TRUE;
 }
@@ -161,10 +160,9 @@ gboolean capture_graph(Call *call, const Stream *stream, const Graph *graph, CUr
     Captured *captured;
     GraphNode *node;
 
-    if (call->cuda->captures == NULL ||
-        !begin_node(call, stream->stream, CU_GRAPH_NODE_TYPE_GRAPH, &node, &captured, result))
+    if (!call->cuda->captures || !begin_node(call, stream->stream, CU_GRAPH_NODE_TYPE_GRAPH, &node, &captured, result))
         return FALSE;
-    if (*result == CUDA_SUCCESS && node != NULL)
+    if (*result == CUDA_SUCCESS && node)
         node->child = graph_clone(call, graph, FALSE);
     return TRUE;
 }
@@ -175,13 +173,13 @@ static gboolean capture_record(Call *call, const Stream *stream, EventHandle *ev
     Captured *captured = captured_find(call, stream->stream);
     GraphNode *node;
 
-    if (captured == NULL) {
+    if (!captured) {
         event_forget_capture(event);
-        return call->cuda->captures != NULL && implicit(call, stream->stream, result);
+        return call->cuda->captures && implicit(call, stream->stream, result);
     }
     if (flags & CU_EVENT_RECORD_EXTERNAL) {
         begin_node(call, stream->stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &node, &captured, result);
-        if (node != NULL)
+        if (node)
             node->event = (CUevent)event->handle;
         return TRUE;
     }
@@ -202,7 +200,7 @@ static CUresult wait_in_capture(Call *call, const Stream *stream, Captured *capt
 
     if (capture->spoilt)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (captured == NULL)
+    if (!captured)
         captured = captured_add(call, stream, capture);
     if (captured->capture != capture) {
         captured->capture->spoilt = capture->spoilt = TRUE;
@@ -211,7 +209,7 @@ static CUresult wait_in_capture(Call *call, const Stream *stream, Captured *capt
     for (guint i = 0; i < event->captured->len; i++) {
         GraphNode *node = handle_get(call->cuda->handles, HANDLE_GRAPH_NODE, g_array_index(event->captured, guint64, i),
                                      NULL);
-        if (node != NULL && !g_ptr_array_find(captured->behind, node, NULL))
+        if (node && !g_ptr_array_find(captured->behind, node, NULL))
             g_ptr_array_add(captured->behind, node);
     }
     return CUDA_SUCCESS;
@@ -222,15 +220,15 @@ static gboolean capture_wait(Call *call, const Stream *stream, EventHandle *even
     Captured *captured = captured_find(call, stream->stream);
     GraphNode *node;
 
-    if (capture_by_id(call, event->capture) != NULL) {
+    if (capture_by_id(call, event->capture)) {
         *result = wait_in_capture(call, stream, captured, event);
         return TRUE;
     }
-    if (captured == NULL)
+    if (!captured)
         return FALSE;
     if (flags & CU_EVENT_WAIT_EXTERNAL) {
         begin_node(call, stream->stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &node, &captured, result);
-        if (node != NULL)
+        if (node)
             node->event = (CUevent)event->handle;
         return TRUE;
     }
@@ -245,7 +243,7 @@ static gboolean capture_forbids(Call *call, guint32 stream, guint64 context, CUr
     gpointer key, value;
     gboolean found = FALSE;
 
-    if (call->cuda->captures == NULL)
+    if (!call->cuda->captures)
         return FALSE;
     g_hash_table_iter_init(&iter, call->cuda->captures);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
@@ -265,9 +263,9 @@ static gboolean capture_event_forbids(Call *call, const EventHandle *event, CUre
 {
     Capture *capture = capture_by_id(call, event->capture);
 
-    if (event->captured == NULL)
+    if (!event->captured)
         return FALSE;
-    if (capture != NULL)
+    if (capture)
         capture->spoilt = TRUE;
     *result = CUDA_ERROR_CAPTURED_EVENT;
     return TRUE;
@@ -277,7 +275,7 @@ CUstreamCaptureStatus capture_status(Call *call, guint32 stream)
 {
     const Captured *captured = captured_find(call, stream);
 
-    return captured == NULL           ? CU_STREAM_CAPTURE_STATUS_NONE
+    return !captured                   ? CU_STREAM_CAPTURE_STATUS_NONE
            : captured->capture->spoilt ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                        : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }

@@ -7,18 +7,18 @@
 struct Capture {
     guint64 id;
     Graph *graph;
-    gboolean own_graph;   /* made for it: goes with a capture that fails */
-    guint32 origin;       /* engine's stream that it began in */
+    gboolean own_graph; /* made for it: goes with a capture that fails */
+    guint32 origin;     /* engine's stream that it began in */
     gboolean spoilt;
     CUstreamCaptureMode mode;
 };
 
 typedef struct {
     Capture *capture;
-    GPtrArray *behind;    /* GraphNode */
-    guint64 context;      /* handle */
+    GPtrArray *behind; /* GraphNode */
+    guint64 context;   /* handle */
     gboolean blocking;
-    CUgraphNode *answer;  /* what cuStreamGetCaptureInfo gave */
+    CUgraphNode *answer; /* what cuStreamGetCaptureInfo gave */
 } Captured;
 
 Captured *captured_find(Call *call, guint32 stream); /* NULL: the stream does not capture */

@@ -11,21 +11,21 @@ static CUresult begin(Call *call, CUstream handle, CUstream standard, Graph *gra
 
     if (result != CUDA_SUCCESS)
         return result;
-    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED || (n > 0 && before == NULL))
+    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED || (n > 0 && !before))
         return CUDA_ERROR_INVALID_VALUE;
     if (stream.stream == stream.context->legacy)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (captured_find(call, stream.stream) != NULL)
+    if (captured_find(call, stream.stream))
         return CUDA_ERROR_ILLEGAL_STATE;
     for (size_t i = 0; i < n; i++) {
         const GraphNode *node = graph_node_get(call, before[i]);
-        if (node == NULL || node->graph != graph)
+        if (!node || node->graph != graph)
             return CUDA_ERROR_INVALID_VALUE;
     }
     Capture *capture = g_new0(Capture, 1);
     *capture = (Capture){.id = call->cuda->next_id++,
-                         .graph = graph != NULL ? graph : graph_new(call, FALSE),
-                         .own_graph = graph == NULL,
+                         .graph = graph ? graph : graph_new(call, FALSE),
+                         .own_graph = !graph,
                          .origin = stream.stream,
                          .mode = mode};
     Captured *captured = captured_add(call, &stream, capture);
@@ -63,10 +63,10 @@ static CUresult end(Call *call, CUstream handle, CUstream standard, CUgraph *gra
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (graph == NULL)
+    if (!graph)
         return CUDA_ERROR_INVALID_VALUE;
     Captured *captured = captured_find(call, stream.stream);
-    if (captured == NULL)
+    if (!captured)
         return CUDA_ERROR_ILLEGAL_STATE;
     Capture *capture = captured->capture;
     if (capture->origin != stream.stream) {
@@ -92,18 +92,17 @@ static CUresult begin_to(Call *call, CUstream handle, CUstream standard, CUgraph
 {
     Graph *graph = graph_get(call, of);
 
-    return graph != NULL ? begin(call, handle, standard, graph, before, n, mode) : CUDA_ERROR_INVALID_VALUE;
+    return graph ? begin(call, handle, standard, graph, before, n, mode) : CUDA_ERROR_INVALID_VALUE;
 }
 
 STREAM_TWINS(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), begin,
              (&call, stream, standard, NULL, NULL, 0, mode))
 CUDA_ALIAS_PTSZ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *before,
-                                                     const CUgraphEdgeData *edges, size_t n,
-                                                     CUstreamCaptureMode mode);
+                                                     const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode);
 STREAM_TWINS(cuStreamBeginCaptureToGraph,
              (CUstream stream, CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *edges, size_t n,
               CUstreamCaptureMode mode),
-             begin_to, (&call, stream, edges == NULL ? standard : standard, graph, before, n, mode))
+             begin_to, (&call, stream, !edges ? standard : standard, graph, before, n, mode))
 STREAM_TWINS(cuStreamEndCapture, (CUstream stream, CUgraph *graph), end, (&call, stream, standard, graph))
 
 static CUresult info(Call *call, CUstream handle, CUstream standard, CUstreamCaptureStatus *status, cuuint64_t *id,
@@ -114,23 +113,23 @@ static CUresult info(Call *call, CUstream handle, CUstream standard, CUstreamCap
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (status == NULL)
+    if (!status)
         return CUDA_ERROR_INVALID_VALUE;
     *status = capture_status(call, stream.stream);
     if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return CUDA_SUCCESS;
     Captured *captured = captured_find(call, stream.stream);
-    if (id != NULL)
+    if (id)
         *id = captured->capture->id;
-    if (graph != NULL)
+    if (graph)
         *graph = (CUgraph)captured->capture->graph->handle;
-    if (n != NULL)
+    if (n)
         *n = captured->behind->len;
     g_free(captured->answer);
     captured->answer = g_new0(CUgraphNode, captured->behind->len + 1);
     for (guint i = 0; i < captured->behind->len; i++)
         captured->answer[i] = (CUgraphNode)((GraphNode *)captured->behind->pdata[i])->handle;
-    if (nodes != NULL)
+    if (nodes)
         *nodes = captured->answer;
     return CUDA_SUCCESS;
 }
@@ -139,7 +138,7 @@ static CUresult info_edges(Call *call, CUstream handle, CUstream standard, CUstr
                            cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **edges,
                            size_t *n)
 {
-    if (edges != NULL)
+    if (edges)
         *edges = NULL; /* all are of the ordinary kind */
     return info(call, handle, standard, status, id, graph, nodes, n);
 }
@@ -164,13 +163,13 @@ static CUresult update(Call *call, CUstream handle, CUstream standard, const CUg
     if (result != CUDA_SUCCESS)
         return result;
     Captured *captured = captured_find(call, stream.stream);
-    if (captured == NULL)
+    if (!captured)
         return CUDA_ERROR_ILLEGAL_STATE;
-    if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (n > 0 && nodes == NULL))
+    if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (n > 0 && !nodes))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n; i++) {
         const GraphNode *node = graph_node_get(call, nodes[i]);
-        if (node == NULL || node->graph != captured->capture->graph)
+        if (!node || node->graph != captured->capture->graph)
             return CUDA_ERROR_INVALID_VALUE;
     }
     if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
@@ -185,7 +184,7 @@ static CUresult update(Call *call, CUstream handle, CUstream standard, const CUg
 
 STREAM_TWINS(cuStreamUpdateCaptureDependencies_v2,
              (CUstream stream, CUgraphNode *nodes, const CUgraphEdgeData *edges, size_t n, unsigned int flags), update,
-             (&call, stream, edges == NULL ? standard : standard, nodes, n, flags))
+             (&call, stream, !edges ? standard : standard, nodes, n, flags))
 #undef cuStreamUpdateCaptureDependencies
 CUDA_ALIAS_PTSZ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t n,
                                                            unsigned int flags);
@@ -195,7 +194,7 @@ STREAM_TWINS(cuStreamUpdateCaptureDependencies, (CUstream stream, CUgraphNode *n
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     CUDA_BEGIN(call);
-    if (mode == NULL || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUstreamCaptureMode before = thread_mode;
     thread_mode = *mode;

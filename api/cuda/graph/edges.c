@@ -5,10 +5,10 @@
 
 static CUresult give_nodes(const GPtrArray *found, CUgraphNode *nodes, size_t *n)
 {
-    if (nodes != NULL)
+    if (nodes)
         for (size_t i = 0; i < *n; i++)
             nodes[i] = i < found->len ? (CUgraphNode)((const GraphNode *)found->pdata[i])->handle : NULL;
-    *n = nodes != NULL ? MIN(*n, found->len) : found->len;
+    *n = nodes ? MIN(*n, found->len) : found->len;
     return CUDA_SUCCESS;
 }
 
@@ -17,7 +17,7 @@ CUresult cuGraphGetNodes(CUgraph of, CUgraphNode *nodes, size_t *n)
     CUDA_BEGIN(call);
     const Graph *graph = graph_get(&call, of);
 
-    if (graph == NULL || n == NULL)
+    if (!graph || !n)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUDA_RETURN(call, give_nodes(graph->nodes, nodes, n));
 }
@@ -28,7 +28,7 @@ CUresult cuGraphGetRootNodes(CUgraph of, CUgraphNode *nodes, size_t *n)
     CUDA_BEGIN(call);
     const Graph *graph = graph_get(&call, of);
 
-    if (graph == NULL || n == NULL)
+    if (!graph || !n)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     for (guint i = 0; i < graph->nodes->len; i++)
         if (((const GraphNode *)graph->nodes->pdata[i])->before->len == 0)
@@ -40,7 +40,7 @@ static CUresult dependencies(Call *call, CUgraphNode handle, CUgraphNode *nodes,
 {
     const GraphNode *node = graph_node_get(call, handle);
 
-    return node != NULL && n != NULL ? give_nodes(node->before, nodes, n) : CUDA_ERROR_INVALID_VALUE;
+    return node && n ? give_nodes(node->before, nodes, n) : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult dependents(Call *call, CUgraphNode handle, CUgraphNode *nodes, size_t *n)
@@ -48,7 +48,7 @@ static CUresult dependents(Call *call, CUgraphNode handle, CUgraphNode *nodes, s
     g_autoptr(GPtrArray) found = g_ptr_array_new();
     const GraphNode *node = graph_node_get(call, handle);
 
-    if (node == NULL || n == NULL)
+    if (!node || !n)
         return CUDA_ERROR_INVALID_VALUE;
     for (guint i = 0; i < node->graph->nodes->len; i++) {
         GraphNode *other = node->graph->nodes->pdata[i];
@@ -61,9 +61,9 @@ static CUresult dependents(Call *call, CUgraphNode handle, CUgraphNode *nodes, s
 static CUresult edges(Call *call, CUgraph of, CUgraphNode *from, CUgraphNode *to, size_t *n)
 {
     const Graph *graph = graph_get(call, of);
-    size_t room = from != NULL && n != NULL ? *n : 0, all = 0;
+    size_t room = from && n ? *n : 0, all = 0;
 
-    if (graph == NULL || n == NULL || (from == NULL) != (to == NULL))
+    if (!graph || !n || (!from) != (!to))
         return CUDA_ERROR_INVALID_VALUE;
     for (guint i = 0; i < graph->nodes->len; i++) {
         const GraphNode *node = graph->nodes->pdata[i];
@@ -76,7 +76,7 @@ static CUresult edges(Call *call, CUgraph of, CUgraphNode *from, CUgraphNode *to
     }
     for (size_t i = all; i < room; i++)
         from[i] = to[i] = NULL;
-    *n = from != NULL ? MIN(room, all) : all;
+    *n = from ? MIN(room, all) : all;
     return CUDA_SUCCESS;
 }
 
@@ -84,11 +84,11 @@ static CUresult change(Call *call, CUgraph of, const CUgraphNode *from, const CU
 {
     const Graph *graph = graph_get(call, of);
 
-    if (graph == NULL || (n > 0 && (from == NULL || to == NULL)))
+    if (!graph || (n > 0 && (!from || !to)))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n; i++) {
         GraphNode *first = graph_node_get(call, from[i]), *second = graph_node_get(call, to[i]);
-        if (first == NULL || second == NULL || first == second || first->graph != graph || second->graph != graph ||
+        if (!first || !second || first == second || first->graph != graph || second->graph != graph ||
             g_ptr_array_find(second->before, first, NULL) == add)
             return CUDA_ERROR_INVALID_VALUE;
         if (add)
@@ -102,7 +102,7 @@ static CUresult change(Call *call, CUgraph of, const CUgraphNode *from, const CU
 /* Each with and without data of edges; all edges are of the ordinary kind. */
 static void plain_edges(CUgraphEdgeData *data, const size_t *n)
 {
-    if (data != NULL && n != NULL)
+    if (data && n)
         memset(data, 0, *n * sizeof *data);
 }
 
@@ -110,7 +110,7 @@ CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *nodes, CUg
 {
     CUDA_BEGIN(call);
     CUresult result = dependencies(&call, node, nodes, n);
-    plain_edges(nodes != NULL ? data : NULL, n);
+    plain_edges(nodes ? data : NULL, n);
     CUDA_RETURN(call, result);
 }
 
@@ -118,7 +118,7 @@ CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes, C
 {
     CUDA_BEGIN(call);
     CUresult result = dependents(&call, node, nodes, n);
-    plain_edges(nodes != NULL ? data : NULL, n);
+    plain_edges(nodes ? data : NULL, n);
     CUDA_RETURN(call, result);
 }
 
@@ -126,7 +126,7 @@ CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to, C
 {
     CUDA_BEGIN(call);
     CUresult result = edges(&call, graph, from, to, n);
-    plain_edges(from != NULL ? data : NULL, n);
+    plain_edges(from ? data : NULL, n);
     CUDA_RETURN(call, result);
 }
 

@@ -1,21 +1,20 @@
 /* Instances of graphs: made, launched, changed. */
 #include "api/cuda/graph/graph.h"
 
-#define FLAGS_KNOWN                                                                                \
-    (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |        \
+#define FLAGS_KNOWN                                                                                                    \
+    (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |                            \
      CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
 
 static CUresult instantiate(Call *call, CUgraphExec *handle, CUgraph of, guint64 flags)
 {
     const Graph *graph = graph_get(call, of);
 
-    if (graph == NULL || handle == NULL ||
-        (flags & ~(guint64)(FLAGS_KNOWN | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)))
+    if (!graph || !handle || (flags & ~(guint64)(FLAGS_KNOWN | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)))
         return CUDA_ERROR_INVALID_VALUE;
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return CUDA_ERROR_NOT_SUPPORTED;
     GPtrArray *order = graph_order(graph);
-    if (order == NULL) /* a circle */
+    if (!order) /* a circle */
         return CUDA_ERROR_INVALID_VALUE;
     g_ptr_array_unref(order);
     Graph *instance = graph_clone(call, graph, TRUE);
@@ -36,9 +35,9 @@ CUDA_ALIAS_PTSZ CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph gr
 CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph, CUgraphNode *error, char *log, size_t n)
 {
     CUDA_BEGIN(call);
-    if (error != NULL)
+    if (error)
         *error = NULL;
-    if (log != NULL && n > 0)
+    if (log && n > 0)
         log[0] = '\0';
     CUDA_RETURN(call, instantiate(&call, instance, graph, 0));
 }
@@ -47,7 +46,7 @@ static CUresult instantiate_with(Call *call, CUstream standard, CUgraphExec *han
                                  CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
     (void)standard; /* nothing needs to be uploaded */
-    if (params == NULL)
+    if (!params)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = instantiate(call, handle, of, params->flags);
     params->hErrNode_out = NULL;
@@ -55,7 +54,7 @@ static CUresult instantiate_with(Call *call, CUstream standard, CUgraphExec *han
     return result;
 }
 STREAM_TWINS(cuGraphInstantiateWithParams,
-             (CUgraphExec *instance, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params), instantiate_with,
+             (CUgraphExec * instance, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params), instantiate_with,
              (&call, standard, instance, graph, params))
 
 CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *flags)
@@ -63,7 +62,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *flags)
     CUDA_BEGIN(call);
     const Graph *instance = graph_exec_get(&call, handle);
 
-    if (instance == NULL || flags == NULL)
+    if (!instance || !flags)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *flags = instance->flags;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -74,7 +73,7 @@ CUresult cuGraphExecDestroy(CUgraphExec handle)
     CUDA_BEGIN(call);
     Graph *instance = graph_exec_get(&call, handle);
 
-    if (instance == NULL)
+    if (!instance)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     graph_free(&call, instance);
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -85,7 +84,7 @@ static CUresult launch(Call *call, CUgraphExec handle, CUstream on, CUstream sta
     Stream stream;
     Graph *instance = graph_exec_get(call, handle);
 
-    if (instance == NULL)
+    if (!instance)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = stream_get(call, on, standard, &stream);
     if (result != CUDA_SUCCESS || !run)
@@ -99,7 +98,7 @@ STREAM_TWINS(cuGraphUpload, (CUgraphExec instance, CUstream stream), launch, (&c
 
 GraphNode *graph_exec_node(const Graph *instance, CUgraphNode original)
 {
-    for (guint i = 0; instance != NULL && i < instance->nodes->len; i++) {
+    for (guint i = 0; instance && i < instance->nodes->len; i++) {
         GraphNode *node = instance->nodes->pdata[i];
         if (node->original == (guint64)original)
             return node;
@@ -107,10 +106,10 @@ GraphNode *graph_exec_node(const Graph *instance, CUgraphNode original)
     return NULL;
 }
 
-#define OF_INSTANCE(wanted, needed)                                                                \
-    CUDA_BEGIN(call);                                                                              \
-    GraphNode *node = graph_exec_node(graph_exec_get(&call, instance), original);                   \
-    if (node == NULL || node->type != (wanted) || !(needed))                                       \
+#define OF_INSTANCE(wanted, needed)                                                                                    \
+    CUDA_BEGIN(call);                                                                                                  \
+    GraphNode *node = graph_exec_node(graph_exec_get(&call, instance), original);                                      \
+    if (!node || node->type != (wanted) || !(needed))                                                                  \
     CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE)
 
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec instance, CUgraphNode original,
@@ -127,8 +126,8 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec instance, CUgraphNode origin
     CUDA_RETURN(call, node_set_copy(&call, node, copy, context_get(&call, context)));
 }
 
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec instance, CUgraphNode original,
-                                        const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec instance, CUgraphNode original, const CUDA_MEMSET_NODE_PARAMS *fill,
+                                        CUcontext context)
 {
     OF_INSTANCE(CU_GRAPH_NODE_TYPE_MEMSET, fill != NULL);
     CUDA_RETURN(call, node_set_fill(&call, node, fill, context_get(&call, context)));
@@ -142,8 +141,8 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec instance, CUgraphNode original
 
 static gboolean can_be_disabled(const GraphNode *node)
 {
-    return node != NULL && (node->type == CU_GRAPH_NODE_TYPE_KERNEL || node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
-                            node->type == CU_GRAPH_NODE_TYPE_MEMSET);
+    return node && (node->type == CU_GRAPH_NODE_TYPE_KERNEL || node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+                    node->type == CU_GRAPH_NODE_TYPE_MEMSET);
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec instance, CUgraphNode original, unsigned int on)
@@ -162,7 +161,7 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec instance, CUgraphNode original, unsig
     CUDA_BEGIN(call);
     GraphNode *node = graph_exec_node(graph_exec_get(&call, instance), original);
 
-    if (!can_be_disabled(node) || on == NULL)
+    if (!can_be_disabled(node) || !on)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *on = !node->disabled;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -199,10 +198,10 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph of, CUgraphExecUpdateR
     const Graph *graph = graph_get(&call, of);
     const GraphNode *at = NULL;
 
-    if (instance == NULL || graph == NULL || info == NULL)
+    if (!instance || !graph || !info)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *info = (CUgraphExecUpdateResultInfo){same_shape(instance, graph, &at), NULL, NULL};
-    if (at != NULL)
+    if (at)
         info->errorNode = (CUgraphNode)at->handle;
     if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
         CUDA_RETURN(call, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);

@@ -31,7 +31,7 @@ void graph_node_free(Call *call, GraphNode *node)
     g_array_unref(node->requests);
     launch_clear(&node->launch);
     g_free(node->params);
-    if (node->child != NULL)
+    if (node->child)
         graph_free(call, node->child);
     free_event(call, node->done);
     handle_unref(call->cuda->handles, node->handle);
@@ -65,11 +65,11 @@ CUresult graph_node_new(Call *call, Graph *graph, CUgraphNodeType type, const CU
 {
     g_autoptr(GPtrArray) list = g_ptr_array_new();
 
-    if (n > 0 && before == NULL)
+    if (n > 0 && !before)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n; i++) {
         GraphNode *one = graph_node_get(call, before[i]);
-        if (one == NULL || one->graph != graph || g_ptr_array_find(list, one, NULL))
+        if (!one || one->graph != graph || g_ptr_array_find(list, one, NULL))
             return CUDA_ERROR_INVALID_VALUE;
         g_ptr_array_add(list, one);
     }

@@ -14,23 +14,23 @@ typedef struct Graph Graph;
 
 typedef struct GraphNode {
     guint64 handle;
-    guint64 original;    /* the node that it is a copy of, or 0 */
+    guint64 original; /* the node that it is a copy of, or 0 */
     Graph *graph;
     CUgraphNodeType type;
     gboolean disabled;
-    GPtrArray *before;   /* GraphNode that it waits for */
-    guint64 context;     /* handle of the context it runs in; 0: any */
-    GArray *requests;    /* EngineRequest, one behind the other */
-    Launch launch;       /* of kernels; its function is looked up again by `function` */
-    guint64 function;    /* handle */
-    void **params;       /* what cuGraphKernelNodeGetParams gives: pointers into launch.param */
+    GPtrArray *before; /* GraphNode that it waits for */
+    guint64 context;   /* handle of the context it runs in; 0: any */
+    GArray *requests;  /* EngineRequest, one behind the other */
+    Launch launch;     /* of kernels; its function is looked up again by `function` */
+    guint64 function;  /* handle */
+    void **params;     /* what cuGraphKernelNodeGetParams gives: pointers into launch.param */
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS fill;
     CUDA_HOST_NODE_PARAMS host;
     CUevent event;
-    Graph *child;        /* owned */
-    guint lane;          /* of a launch: 0 is the stream that the graph was launched into */
-    guint32 done;        /* engine's event behind it, where another lane waits for it; 0: none */
+    Graph *child; /* owned */
+    guint lane;   /* of a launch: 0 is the stream that the graph was launched into */
+    guint32 done; /* engine's event behind it, where another lane waits for it; 0: none */
 } GraphNode;
 
 struct Graph {
@@ -38,16 +38,16 @@ struct Graph {
     guint64 original;
     gboolean instance;
     guint64 flags;
-    GPtrArray *nodes;    /* GraphNode, in the order in which they were added */
-    GArray *users;       /* UserReference */
-    GArray *lanes;       /* of an instance: engine's streams of lanes 1 on */
+    GPtrArray *nodes;     /* GraphNode, in the order in which they were added */
+    GArray *users;        /* UserReference */
+    GArray *lanes;        /* of an instance: engine's streams of lanes 1 on */
     GArray *lane_context; /* handle of each lane's context */
-    guint32 start, end;  /* engine's events */
+    guint32 start, end;   /* engine's events */
     gboolean launched;
 };
 
 typedef struct {
-    guint64 object;      /* handle of a user object */
+    guint64 object; /* handle of a user object */
     guint count;
 } UserReference;
 

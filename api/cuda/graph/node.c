@@ -1,10 +1,7 @@
 /* What a node does, made from what the program gives. */
 #include "api/cuda/graph/graph.h"
 
-static Context *node_context(Call *call, Context *given)
-{
-    return given != NULL ? given : context_current(call, NULL);
-}
+static Context *node_context(Call *call, Context *given) { return given ? given : context_current(call, NULL); }
 
 static void set_params(GraphNode *node)
 {
@@ -32,10 +29,17 @@ CUresult node_set_launch(GraphNode *node, const Launch *launch)
 
 CUresult node_set_kernel(Call *call, GraphNode *node, const CUDA_KERNEL_NODE_PARAMS *params)
 {
-    const CUlaunchConfig config = {params->gridDimX,  params->gridDimY,       params->gridDimZ, params->blockDimX,
-                                   params->blockDimY, params->blockDimZ,      params->sharedMemBytes, NULL,
-                                   NULL,              0};
-    CUfunction function = params->func != NULL ? params->func : (CUfunction)params->kern;
+    const CUlaunchConfig config = {params->gridDimX,
+                                   params->gridDimY,
+                                   params->gridDimZ,
+                                   params->blockDimX,
+                                   params->blockDimY,
+                                   params->blockDimZ,
+                                   params->sharedMemBytes,
+                                   NULL,
+                                   NULL,
+                                   0};
+    CUfunction function = params->func ? params->func : (CUfunction)params->kern;
     Launch launch = {0};
     CUresult result = launch_prepare(call, &config, function, params->kernelParams, params->extra, &launch);
 
@@ -50,7 +54,7 @@ CUresult node_set_copy(Call *call, GraphNode *node, const CUDA_MEMCPY3D *copy, C
     Context *context = node_context(call, given);
     g_autoptr(GArray) made = g_array_new(FALSE, FALSE, sizeof(EngineRequest));
 
-    if (context == NULL)
+    if (!context)
         return CUDA_ERROR_INVALID_CONTEXT;
     for (guint64 z = 0; z < copy->Depth && copy->WidthInBytes > 0 && copy->Height > 0; z++) {
         Copy slice = {.asynchronous = TRUE, .peer = -1, .source_peer = -1};
@@ -75,9 +79,9 @@ CUresult node_set_fill(Call *call, GraphNode *node, const CUDA_MEMSET_NODE_PARAM
 {
     Context *context = node_context(call, given);
     guint64 row, all, pitch = fill->height > 1 ? fill->pitch : 0;
-    int device = context != NULL ? context->device : 0;
+    int device = context ? context->device : 0;
 
-    if (context == NULL)
+    if (!context)
         return CUDA_ERROR_INVALID_CONTEXT;
     if ((fill->elementSize != 1 && fill->elementSize != 2 && fill->elementSize != 4) || fill->width == 0 ||
         fill->height == 0 || fill->dst % fill->elementSize != 0 ||
@@ -104,11 +108,10 @@ CUresult node_set_fill(Call *call, GraphNode *node, const CUDA_MEMSET_NODE_PARAM
 
 CUresult node_set_host(GraphNode *node, const CUDA_HOST_NODE_PARAMS *host)
 {
-    EngineRequest request = {.op = ENGINE_HOST_CALL,
-                             .function = (guint64)(guintptr)host->fn,
-                             .argument = (guint64)(guintptr)host->userData};
+    EngineRequest request = {
+        .op = ENGINE_HOST_CALL, .function = (guint64)(guintptr)host->fn, .argument = (guint64)(guintptr)host->userData};
 
-    if (host->fn == NULL)
+    if (!host->fn)
         return CUDA_ERROR_INVALID_VALUE;
     g_array_set_size(node->requests, 0);
     g_array_append_val(node->requests, request);
@@ -118,7 +121,7 @@ CUresult node_set_host(GraphNode *node, const CUDA_HOST_NODE_PARAMS *host)
 
 CUresult node_set_event(Call *call, GraphNode *node, CUevent event)
 {
-    if (event_get(call, event) == NULL)
+    if (!event_get(call, event))
         return CUDA_ERROR_INVALID_HANDLE;
     node->event = event;
     return CUDA_SUCCESS;
@@ -134,7 +137,7 @@ void node_copy(Call *call, GraphNode *to, const GraphNode *from)
     to->event = from->event;
     g_array_set_size(to->requests, 0);
     g_array_append_vals(to->requests, from->requests->data, from->requests->len);
-    if (from->launch.param != NULL) {
+    if (from->launch.param) {
         Launch copy = from->launch;
         copy.param = g_memdup2(from->launch.param, from->launch.spec.entry->param_bytes + 1u);
         copy.spec.param = copy.param;
@@ -143,8 +146,8 @@ void node_copy(Call *call, GraphNode *to, const GraphNode *from)
         to->function = from->function;
         set_params(to);
     }
-    if (from->child != NULL) {
-        if (to->child != NULL)
+    if (from->child) {
+        if (to->child)
             graph_free(call, to->child);
         to->child = graph_clone(call, from->child, from->child->instance || to->graph->instance);
     }

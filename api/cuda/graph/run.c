@@ -11,8 +11,8 @@ static guint32 event_new(Call *call)
 
 static CUresult submit_event(Call *call, EngineOp op, guint32 stream, guint32 event)
 {
-    EngineRequest request = {.op = op, .stream = stream, .event = event,
-                             .access = op == ENGINE_RECORD ? ENGINE_RECORD_OF_GRAPH : 0};
+    EngineRequest request = {
+        .op = op, .stream = stream, .event = event, .access = op == ENGINE_RECORD ? ENGINE_RECORD_OF_GRAPH : 0};
 
     return engine_submit(call, &request);
 }
@@ -27,7 +27,7 @@ static guint32 lane_stream(const Graph *graph, const Stream *into, guint lane)
 static guint lane_new(Call *call, Graph *graph, GPtrArray *tails, const Context *context)
 {
     for (guint lane = 1; lane < tails->len; lane++)
-        if (tails->pdata[lane] == NULL && g_array_index(graph->lane_context, guint64, lane - 1) == context->handle)
+        if (!tails->pdata[lane] && g_array_index(graph->lane_context, guint64, lane - 1) == context->handle)
             return lane;
     EngineRequest request = {.op = ENGINE_STREAM_NEW,
                              .object = (guint32)context->id,
@@ -47,12 +47,12 @@ static guint choose_lane(Call *call, Graph *graph, const Stream *into, GPtrArray
 {
     for (guint i = 0; i < node->before->len; i++) {
         const GraphNode *one = node->before->pdata[i];
-        guint64 of =
-            one->lane == 0 ? into->context->handle : g_array_index(graph->lane_context, guint64, one->lane - 1);
+        guint64 of = one->lane == 0 ? into->context->handle
+                                    : g_array_index(graph->lane_context, guint64, one->lane - 1);
         if (tails->pdata[one->lane] == one && of == context->handle)
             return one->lane;
     }
-    if (tails->pdata[0] == NULL && context == into->context)
+    if (!tails->pdata[0] && context == into->context)
         return 0;
     return lane_new(call, graph, tails, context);
 }
@@ -67,17 +67,16 @@ static CUresult run_node(Call *call, GraphNode *node, const Stream *stream)
     switch (node->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         node->launch.function = handle_get(call->cuda->handles, HANDLE_FUNCTION, node->function, NULL);
-        if (node->launch.function == NULL) {
+        if (!node->launch.function) {
             cuda_diagnose(call, node->function, -1, 0, "a node's kernel was unloaded");
             return CUDA_ERROR_INVALID_HANDLE;
         }
         return launch_submit(call, stream, &node->launch);
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-        return graph_run(call, node->child, (Stream *)stream);
+    case CU_GRAPH_NODE_TYPE_GRAPH: return graph_run(call, node->child, (Stream *)stream);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
         event = event_get(call, node->event);
-        if (event == NULL)
+        if (!event)
             return CUDA_ERROR_INVALID_HANDLE;
         return submit_event(call, node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ? ENGINE_RECORD : ENGINE_WAIT_EVENT,
                             stream->stream, event->event);
@@ -97,7 +96,7 @@ static CUresult join(Call *call, Graph *graph, const Stream *into, const GPtrArr
 {
     CUresult result = CUDA_SUCCESS;
 
-    if (node->lane != 0 && tails->pdata[node->lane] == NULL)
+    if (node->lane != 0 && !tails->pdata[node->lane])
         result = submit_event(call, ENGINE_WAIT_EVENT, stream, graph->start);
     for (guint i = 0; i < node->before->len && result == CUDA_SUCCESS; i++) {
         GraphNode *one = node->before->pdata[i];
@@ -124,7 +123,7 @@ static CUresult run_all(Call *call, Graph *graph, const Stream *into, const GPtr
     for (guint i = 0; i < order->len && result == CUDA_SUCCESS; i++) {
         GraphNode *node = order->pdata[i];
         Context *context = node->context != 0 ? context_get(call, (CUcontext)node->context) : into->context;
-        if (context == NULL)
+        if (!context)
             return CUDA_ERROR_INVALID_CONTEXT;
         node->lane = choose_lane(call, graph, into, tails, node, context);
         Stream stream = {.context = context, .stream = lane_stream(graph, into, node->lane), .handle = into->handle};
@@ -145,7 +144,7 @@ CUresult graph_run(Call *call, Graph *graph, Stream *into)
     g_autoptr(GPtrArray) order = graph_order(graph), tails = g_ptr_array_new();
     CUresult result = CUDA_SUCCESS;
 
-    if (order == NULL)
+    if (!order)
         return CUDA_ERROR_INVALID_VALUE;
     if (graph->start == 0) {
         graph->start = event_new(call);
@@ -159,7 +158,7 @@ CUresult graph_run(Call *call, Graph *graph, Stream *into)
         result = run_all(call, graph, into, order, tails);
     for (guint lane = 1; lane < tails->len && result == CUDA_SUCCESS; lane++) { /* all lanes end in the stream */
         GraphNode *last = tails->pdata[lane];
-        if (last == NULL)
+        if (!last)
             continue;
         last->done = last->done != 0 ? last->done : event_new(call);
         result = submit_event(call, ENGINE_RECORD, lane_stream(graph, into, lane), last->done);

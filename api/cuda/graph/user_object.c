@@ -12,7 +12,7 @@ void user_object_retain(Call *call, guint64 handle, guint count)
 {
     UserObject *object = handle_get(call->cuda->handles, HANDLE_USER_OBJECT, handle, NULL);
 
-    if (object != NULL)
+    if (object)
         object->count += count;
 }
 
@@ -20,7 +20,7 @@ void user_object_release(Call *call, guint64 handle, guint count)
 {
     UserObject *object = handle_get(call->cuda->handles, HANDLE_USER_OBJECT, handle, NULL);
 
-    if (object == NULL)
+    if (!object)
         return;
     object->count -= MIN(object->count, count);
     if (object->count > 0)
@@ -33,8 +33,7 @@ void user_object_release(Call *call, guint64 handle, guint count)
 CUresult cuUserObjectCreate(CUuserObject *handle, void *data, CUhostFn destroy, unsigned int count, unsigned int flags)
 {
     CUDA_BEGIN(call);
-    if (handle == NULL || destroy == NULL || count == 0 || count > G_MAXINT32 ||
-        flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+    if (!handle || !destroy || count == 0 || count > G_MAXINT32 || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     UserObject *object = g_new0(UserObject, 1);
     *object = (UserObject){.data = data, .destroy = destroy, .count = count};
@@ -46,7 +45,7 @@ CUresult cuUserObjectCreate(CUuserObject *handle, void *data, CUhostFn destroy, 
 static gboolean known(Call *call, CUuserObject handle, unsigned int count)
 {
     return count > 0 && count <= G_MAXINT32 &&
-           handle_get(call->cuda->handles, HANDLE_USER_OBJECT, (guint64)handle, NULL) != NULL;
+           handle_get(call->cuda->handles, HANDLE_USER_OBJECT, (guint64)handle, NULL);
 }
 
 CUresult cuUserObjectRetain(CUuserObject handle, unsigned int count)
@@ -73,7 +72,7 @@ CUresult cuGraphRetainUserObject(CUgraph of, CUuserObject handle, unsigned int c
     Graph *graph = graph_get(&call, of);
     UserReference user = {(guint64)handle, count};
 
-    if (graph == NULL || !known(&call, handle, count) || (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE) != 0)
+    if (!graph || !known(&call, handle, count) || (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE) != 0)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (!(flags & CU_GRAPH_USER_OBJECT_MOVE))
         user_object_retain(&call, user.object, count);
@@ -86,7 +85,7 @@ CUresult cuGraphReleaseUserObject(CUgraph of, CUuserObject handle, unsigned int 
     CUDA_BEGIN(call);
     Graph *graph = graph_get(&call, of);
 
-    if (graph == NULL || !known(&call, handle, count))
+    if (!graph || !known(&call, handle, count))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     for (guint i = 0; i < graph->users->len; i++) {
         UserReference *user = &g_array_index(graph->users, UserReference, i);

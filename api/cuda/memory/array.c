@@ -57,7 +57,7 @@ static CUresult create(Call *call, CUarray *handle, const CUDA_ARRAY3D_DESCRIPTO
 CUresult cuArray3DCreate_v2(CUarray *handle, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
     CUDA_BEGIN(call);
-    if (handle == NULL || descriptor == NULL)
+    if (!handle || !descriptor)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUDA_RETURN(call, create(&call, handle, descriptor));
 }
@@ -65,7 +65,7 @@ CUresult cuArray3DCreate_v2(CUarray *handle, const CUDA_ARRAY3D_DESCRIPTOR *desc
 CUresult cuArrayCreate_v2(CUarray *handle, const CUDA_ARRAY_DESCRIPTOR *d)
 {
     CUDA_BEGIN(call);
-    if (handle == NULL || d == NULL)
+    if (!handle || !d)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = {d->Width, d->Height, 0, d->Format, d->NumChannels, 0};
     CUDA_RETURN(call, create(&call, handle, &descriptor));
@@ -76,9 +76,9 @@ static CUresult described(Call *call, const void *wanted, CUarray handle, const 
 {
     const Array *array = array_get(call, handle);
 
-    if (array == NULL)
+    if (!array)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (wanted == NULL)
+    if (!wanted)
         return CUDA_ERROR_INVALID_VALUE;
     *d = &array->descriptor;
     return CUDA_SUCCESS;
@@ -110,11 +110,11 @@ CUresult cuArrayDestroy(CUarray handle)
 {
     CUDA_BEGIN(call);
 
-    if (array_get(&call, handle) == NULL)
+    if (!array_get(&call, handle))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUresult result = memory_wait_device(&call);
     Array *array = array_get(&call, handle);
-    if (array == NULL) /* destroyed by another thread meanwhile */
+    if (!array) /* destroyed by another thread meanwhile */
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     memory_free_range(&call, range_find(call.cuda->ranges, array->va));
     handle_unref(call.cuda->handles, array->handle);

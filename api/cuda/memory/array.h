@@ -12,7 +12,7 @@ typedef struct {
     guint64 row_bytes, rows, slices;
 } Array;
 
-Array *array_get(Call *call, CUarray handle);             /* NULL after a diagnostic */
+Array *array_get(Call *call, CUarray handle);          /* NULL after a diagnostic */
 void array_context_gone(Call *call, Context *context); /* their memory goes with the context's */
 
 #endif

@@ -9,12 +9,12 @@
 
 gboolean host_maps_next(const char **text, HostMapsLine *line)
 {
-    while (*text != NULL && **text != '\0') {
-        int fields =
-            sscanf(*text, "%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x %4s %*x %15s %" G_GINT64_MODIFIER "u",
-                   &line->from, &line->to, line->rights, line->device, &line->inode);
+    while (*text && **text != '\0') {
+        int fields = sscanf(*text,
+                            "%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x %4s %*x %15s %" G_GINT64_MODIFIER "u",
+                            &line->from, &line->to, line->rights, line->device, &line->inode);
         const char *end = strchr(*text, '\n');
-        *text = end != NULL ? end + 1 : NULL;
+        *text = end ? end + 1 : NULL;
         if (fields == 5)
             return TRUE;
     }
@@ -61,7 +61,7 @@ gboolean host_held_elsewhere(const Cuda *cuda)
     with[0] = own;
     g_tree_foreach(cuda->ranges->mapped, add_shared, with);
     GDir *processes = files->len > 0 ? g_dir_open("/proc", 0, NULL) : NULL;
-    while (processes != NULL && !found && (name = g_dir_read_name(processes)) != NULL) {
+    while (processes && !found && (name = g_dir_read_name(processes))) {
         g_autofree char *path = g_strdup_printf("/proc/%s/maps", name), *maps = NULL;
         if (g_ascii_isdigit(name[0]) && strcmp(name, self) != 0 && g_file_get_contents(path, &maps, NULL, NULL))
             found = has_one(maps, files);

@@ -1,6 +1,6 @@
 /* Memory of cuMemAlloc in other processes of the machine: 64 bytes name the process, its descriptor of the memory, and
- * where in it the allocation lies. Whoever opens them maps the same bytes, as an import of a fabric handle does. Events
- * between processes are in api/cuda/stream/event_ipc.c. */
+ * where in it the allocation lies. A process that opens them maps the same bytes, as an import of a fabric handle does.
+ * Events between processes are in api/cuda/stream/event_ipc.c. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,12 +34,13 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     const Range *range = range_find(call.cuda->ranges, address);
-    if (handle == NULL || range == NULL || range->kind != RANGE_ALLOC || range->of_module || range->managed ||
-        range->opened != 0 || range->freed)
+    if (!handle || !range || range->kind != RANGE_ALLOC || range->of_module || range->managed || range->opened != 0 ||
+        range->freed)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     tell_engine(&call);
-    IpcName name = {IPC_MAGIC, {range->phys->identity[0], range->phys->identity[1]}, range->offset, range->bytes,
-                    getpid(), range->phys->fd};
+    IpcName name = {IPC_MAGIC,     {range->phys->identity[0], range->phys->identity[1]},
+                    range->offset, range->bytes,
+                    getpid(),      range->phys->fd};
     memset(handle, 0, sizeof *handle);
     memcpy(handle, &name, sizeof name);
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -82,12 +83,12 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsi
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     memcpy(&name, &handle, sizeof name);
-    if (address == NULL || (flags & ~CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) != 0 || name.magic != IPC_MAGIC)
+    if (!address || (flags & ~CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) != 0 || name.magic != IPC_MAGIC)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (name.pid == getpid())
         CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT); /* its own memory: as real drivers answer */
     Range *range = opened_before(&call, &name, context);
-    if (range == NULL) {
+    if (!range) {
         int fd = shared_file_open(name.pid, name.fd, name.identity);
         if (fd < 0)
             CUDA_RETURN(call, errno == EACCES || errno == EPERM ? CUDA_ERROR_NOT_PERMITTED : CUDA_ERROR_INVALID_VALUE);
@@ -122,11 +123,11 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
     CUDA_BEGIN(call);
 
     Range *range = range_find(call.cuda->ranges, address);
-    if (range == NULL || range->va != address || range->opened == 0)
+    if (!range || range->va != address || range->opened == 0)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = memory_wait_device(&call);
     range = range_find(call.cuda->ranges, address);
-    if (range == NULL || range->va != address || range->opened == 0) /* closed by another thread meanwhile */
+    if (!range || range->va != address || range->opened == 0) /* closed by another thread meanwhile */
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (--range->opened == 0)
         memory_free_range(&call, range);

@@ -12,7 +12,7 @@ static CUresult alloc_managed(Call *call, CUdeviceptr *address, guint64 bytes, u
     Context *context;
     Range *range;
 
-    if (address == NULL || bytes == 0 || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+    if (!address || bytes == 0 || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = context_need(call, &context);
     if (result == CUDA_SUCCESS)
@@ -60,21 +60,19 @@ static Range *managed_span(Call *call, guint64 va, guint64 bytes)
 {
     Range *range = range_find(call->cuda->ranges, va);
 
-    return range != NULL && range->managed && bytes > 0 && bytes <= range->bytes - (va - range->va) ? range : NULL;
+    return range && range->managed && bytes > 0 && bytes <= range->bytes - (va - range->va) ? range : NULL;
 }
 
 static CUresult check_location(Call *call, CUmemLocation location)
 {
     switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
-        return cuda_device(call->cuda, location.id) != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+        return cuda_device(call->cuda, location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
     case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
-        return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return location.id >= 0 && location.id < CUDA_NUMA_NODES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
 
@@ -92,7 +90,7 @@ static CUresult prefetch(Call *call, CUstream handle, CUstream standard, guint64
     Stream stream;
     Range *range = managed_span(call, va, bytes);
 
-    if (flags != 0 || range == NULL)
+    if (flags != 0 || !range)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = check_location(call, location);
     if (result == CUDA_SUCCESS)
@@ -116,7 +114,7 @@ static CUresult attach(Call *call, CUstream handle, CUstream standard, guint64 v
     Stream stream;
     Range *range = range_find(call->cuda->ranges, va);
 
-    if (range == NULL || !range->managed || va != range->va || (bytes != 0 && bytes != range->asked_bytes) ||
+    if (!range || !range->managed || va != range->va || (bytes != 0 && bytes != range->asked_bytes) ||
         (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = stream_get(call, handle, standard, &stream);
@@ -135,7 +133,7 @@ static CUresult advise(Call *call, guint64 va, guint64 bytes, CUmem_advise advic
     Range *range = managed_span(call, va, bytes);
     CUresult result = CUDA_SUCCESS;
 
-    if (range == NULL || (unsigned)advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
+    if (!range || (unsigned)advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
         (unsigned)advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return CUDA_ERROR_INVALID_VALUE;
     if (advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION || advice >= CU_MEM_ADVISE_SET_ACCESSED_BY)
@@ -145,12 +143,8 @@ static CUresult advise(Call *call, guint64 va, guint64 bytes, CUmem_advise advic
     Advice *a = &range->advice;
     switch (advice) {
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
-    case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
-        a->read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
-        break;
-    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
-        a->preferred = location;
-        break;
+    case CU_MEM_ADVISE_UNSET_READ_MOSTLY: a->read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY; break;
+    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION: a->preferred = location; break;
     case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
         a->preferred = (CUmemLocation){CU_MEM_LOCATION_TYPE_INVALID, CU_DEVICE_INVALID};
         break;
@@ -204,36 +198,21 @@ static CUresult range_attribute(Call *call, void *data, gsize bytes, CUmem_range
     Range *range = managed_span(call, va, span);
     gint32 value = 0;
 
-    if (data == NULL || range == NULL || bytes == 0 || bytes % 4 != 0 ||
+    if (!data || !range || bytes == 0 || bytes % 4 != 0 ||
         (attribute != CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY && bytes != 4))
         return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
-    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
-        value = range->advice.read_mostly;
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
-        value = ordinal_of(range->advice.preferred);
-        break;
+    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: value = range->advice.read_mostly; break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION: value = ordinal_of(range->advice.preferred); break;
     case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
         accessed_by(call->cuda, &range->advice, data, bytes / 4);
         return CUDA_SUCCESS;
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
-        value = ordinal_of(range->advice.prefetched);
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
-        value = (gint32)range->advice.preferred.type;
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
-        value = range->advice.preferred.id;
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
-        value = (gint32)range->advice.prefetched.type;
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
-        value = range->advice.prefetched.id;
-        break;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION: value = ordinal_of(range->advice.prefetched); break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE: value = (gint32)range->advice.preferred.type; break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID: value = range->advice.preferred.id; break;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE: value = (gint32)range->advice.prefetched.type; break;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID: value = range->advice.prefetched.id; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
     memcpy(data, &value, sizeof value);
     return CUDA_SUCCESS;
@@ -249,8 +228,7 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *bytes, CUmem_range_attribu
                                  CUdeviceptr va, size_t span)
 {
     CUDA_BEGIN(call);
-    CUresult result = data != NULL && bytes != NULL && attributes != NULL && n > 0 ? CUDA_SUCCESS
-                                                                                    : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = data && bytes && attributes && n > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n && result == CUDA_SUCCESS; i++)
         result = range_attribute(&call, data[i], bytes[i], attributes[i], va, span);
     CUDA_RETURN(call, result);

@@ -7,8 +7,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignmen
                              unsigned long long flags)
 {
     CUDA_BEGIN(call);
-    if (address == NULL || flags != 0 || (alignment & (alignment - 1)) != 0 || bytes == 0 ||
-        !aligned(bytes, VMM_GRANULARITY))
+    if (!address || flags != 0 || (alignment & (alignment - 1)) != 0 || bytes == 0 || !aligned(bytes, VMM_GRANULARITY))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     guint64 va = range_reserve(call.cuda->ranges, bytes, MAX(alignment, VMM_GRANULARITY), hint);
     if (va == 0)
@@ -26,16 +25,14 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
     Ranges *ranges = call.cuda->ranges;
     Reservation *reservation = reservation_find(ranges, address);
 
-    if (reservation == NULL || reservation->va != address || reservation->bytes != bytes ||
-        range_any(ranges, address, bytes))
+    if (!reservation || reservation->va != address || reservation->bytes != bytes || range_any(ranges, address, bytes))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     g_tree_remove(ranges->reserved, &reservation->va);
     range_release(address, bytes);
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-Range *vmm_enter(Call *call, RangeKind kind, guint64 va, guint64 bytes, Phys *phys, Team *team,
-                 guint64 offset)
+Range *vmm_enter(Call *call, RangeKind kind, guint64 va, guint64 bytes, Phys *phys, Team *team, guint64 offset)
 {
     EngineRequest request = {.op = ENGINE_MAP,
                              .address = va,
@@ -43,16 +40,22 @@ Range *vmm_enter(Call *call, RangeKind kind, guint64 va, guint64 bytes, Phys *ph
                              .offset = offset,
                              .region = phys ? phys->region : 0,
                              .object = team ? team->object : 0};
-    const Range as = {.va = va, .bytes = bytes, .kind = kind, .phys = phys, .team = team, .offset = offset,
-                      .device = -1, .buffer_id = call->cuda->next_id++};
+    const Range as = {.va = va,
+                      .bytes = bytes,
+                      .kind = kind,
+                      .phys = phys,
+                      .team = team,
+                      .offset = offset,
+                      .device = -1,
+                      .buffer_id = call->cuda->next_id++};
     Range *range = range_new(&as, call->cuda->n_devices);
-    if (phys != NULL) {
+    if (phys) {
         phys_ref(phys);
         phys_use(phys, kind == RANGE_VMM || kind == RANGE_POOL);
         if (phys_is_device(phys))
             range->device = cuda_ordinal_of_gpu(call->cuda, (guint16)phys->page.location_id);
     }
-    if (team != NULL) {
+    if (team) {
         team_ref(team);
         range->device = 0; /* what the real driver reports for a multicast address */
     }
@@ -73,11 +76,11 @@ void vmm_leave(Call *call, Range *range)
         cuda_engine(call, &gone, NULL);
     }
     range_remove(call->cuda->ranges, range);
-    if (phys != NULL) {
+    if (phys) {
         phys_unuse(call, phys);
         phys_unref(call, phys);
     }
-    if (team != NULL)
+    if (team)
         team_unref(call, team);
 }
 
@@ -85,8 +88,7 @@ static CUresult check_place(Ranges *ranges, guint64 va, guint64 bytes)
 {
     Reservation *reservation = reservation_find(ranges, va);
 
-    if (reservation == NULL || !fits(va - reservation->va, bytes, reservation->bytes) ||
-        range_any(ranges, va, bytes))
+    if (!reservation || !fits(va - reservation->va, bytes, reservation->bytes) || range_any(ranges, va, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
@@ -98,7 +100,7 @@ static CUresult map_team(Call *call, guint64 va, guint64 bytes, guint64 offset, 
     Team *team = vmm_team(call, handle);
     CUresult result;
 
-    if (team == NULL)
+    if (!team)
         return CUDA_ERROR_INVALID_VALUE;
     if (!fits(offset, bytes, team->bytes))
         return CUDA_ERROR_INVALID_VALUE;
@@ -119,20 +121,19 @@ static CUresult map_team(Call *call, guint64 va, guint64 bytes, guint64 offset, 
     return result;
 }
 
-CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
-                  CUmemGenericAllocationHandle handle, unsigned long long flags)
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags)
 {
     CUDA_BEGIN(call);
     call.address = address;
     HandleKind kind = handle_kind(call.cuda->handles, handle);
-    guint64 granularity =
-        kind == HANDLE_MULTICAST ? call.cuda->spec.multicast_min_bytes : VMM_GRANULARITY;
+    guint64 granularity = kind == HANDLE_MULTICAST ? call.cuda->spec.multicast_min_bytes : VMM_GRANULARITY;
     MemoryHandle *memory = NULL;
 
-    if (kind != HANDLE_MULTICAST && (memory = vmm_memory(&call, handle)) == NULL)
+    if (kind != HANDLE_MULTICAST && !(memory = vmm_memory(&call, handle)))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (flags != 0 || bytes == 0 || !aligned(address, granularity) ||
-        !aligned(bytes, granularity) || !aligned(offset, granularity))
+    if (flags != 0 || bytes == 0 || !aligned(address, granularity) || !aligned(bytes, granularity) ||
+        !aligned(offset, granularity))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_place(call.cuda->ranges, address, bytes);
     if (result != CUDA_SUCCESS)
@@ -155,15 +156,14 @@ static void unmap_one(Call *call, Range *range)
     MemoryHandle *memory = NULL;
     Team *team = range->team;
 
-    if (team == NULL) /* the handle's object outlives the user's references while it is mapped */
+    if (!team) /* the handle's object outlives the user's references while it is mapped */
         memory = handle_object_pinned(handles, handle);
     if (range->host_mapped)
-        mmap((void *)va, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-             -1, 0);
+        mmap((void *)va, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     vmm_leave(call, range);
     if (!handle_unpin(handles, handle))
         return;
-    if (memory != NULL)
+    if (memory)
         vmm_memory_free(call, memory);
     else
         team_unref(call, team);
@@ -193,10 +193,8 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
 
 void vmm_set_access(Call *call, Range *range, int device, guint8 flags)
 {
-    EngineRequest request = {.op = ENGINE_ACCESS,
-                             .address = range->va,
-                             .access = flags,
-                             .gpu = call->cuda->device[device].gpu};
+    EngineRequest request = {
+        .op = ENGINE_ACCESS, .address = range->va, .access = flags, .gpu = call->cuda->device[device].gpu};
 
     range->access[device] = flags;
     cuda_engine(call, &request, NULL);
@@ -206,15 +204,15 @@ void vmm_set_access(Call *call, Range *range, int device, guint8 flags)
  */
 static CUresult check_access(Call *call, const Range *range, const CUmemAccessDesc *desc)
 {
-    gboolean on_host = range->team == NULL && range->device < 0;
+    gboolean on_host = !range->team && range->device < 0;
 
     switch (desc->location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE: {
         CudaDevice *device = cuda_device(call->cuda, desc->location.id);
         gboolean member = TRUE;
-        if (device == NULL)
+        if (!device)
             return CUDA_ERROR_INVALID_VALUE;
-        if (range->team != NULL) {
+        if (range->team) {
             team_lock(range->team);
             member = team_has(range->team, device->gpu);
             team_unlock(range->team);
@@ -225,10 +223,8 @@ static CUresult check_access(Call *call, const Range *range, const CUmemAccessDe
         return member ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
     }
     case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        return on_host ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA: return on_host ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
 
@@ -238,16 +234,14 @@ static void host_access(Range *range, CUmemAccess_flags flags)
                      : flags == CU_MEM_ACCESS_FLAGS_PROT_READ    ? PROT_READ
                                                                  : PROT_NONE;
 
-    mmap((void *)range->va, range->bytes, protection, MAP_SHARED | MAP_FIXED, range->phys->fd,
-         (off_t)range->offset);
+    mmap((void *)range->va, range->bytes, protection, MAP_SHARED | MAP_FIXED, range->phys->fd, (off_t)range->offset);
     range->host_mapped = TRUE;
     range->host_access = (guint8)flags;
 }
 
 static gboolean desc_is_sound(const CUmemAccessDesc *desc)
 {
-    return desc->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ||
-           desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+    return desc->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
            desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
@@ -256,7 +250,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
     CUDA_BEGIN(call);
     Ranges *ranges = call.cuda->ranges;
 
-    if (desc == NULL || n == 0 || n > 2 * CUDA_DEVICES_MAX || !range_whole(ranges, address, bytes))
+    if (!desc || n == 0 || n > 2 * CUDA_DEVICES_MAX || !range_whole(ranges, address, bytes))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < n; i++)
         if (!desc_is_sound(&desc[i]))
@@ -281,28 +275,24 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
-                        CUdeviceptr address)
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address)
 {
     CUDA_BEGIN(call);
-    if (flags == NULL || location == NULL)
+    if (!flags || !location)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Range *range = range_find(call.cuda->ranges, address);
-    if (range == NULL || range->kind != RANGE_VMM) {
+    if (!range || range->kind != RANGE_VMM) {
         *flags = 0; /* as the real driver leaves it */
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     }
     switch (location->type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
-        if (cuda_device(call.cuda, location->id) == NULL)
+        if (!cuda_device(call.cuda, location->id))
             CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
         *flags = range->access[location->id];
         CUDA_RETURN(call, CUDA_SUCCESS);
     case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        *flags = range->host_access;
-        CUDA_RETURN(call, CUDA_SUCCESS);
-    default:
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA: *flags = range->host_access; CUDA_RETURN(call, CUDA_SUCCESS);
+    default: CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     }
 }

@@ -25,10 +25,7 @@ static CUresult phys_on(Call *call, int device, guint64 bytes, guint32 handle_ty
     return phys_new(call, &page, phys);
 }
 
-static guint64 round_up(guint64 bytes, guint64 to)
-{
-    return (bytes + to - 1) / to * to;
-}
+static guint64 round_up(guint64 bytes, guint64 to) { return (bytes + to - 1) / to * to; }
 
 /* First fit; FALSE: no room. */
 static gboolean slab_take(Slab *slab, guint64 bytes, guint64 *offset)
@@ -68,8 +65,7 @@ static CUresult slab_new(Call *call, RangeKind kind, int device, guint32 handle_
     Slab *made = g_new0(Slab, 1);
     CUresult result = phys_on(call, device, SLAB_BYTES, handle_types, &made->phys);
 
-    if (result == CUDA_SUCCESS &&
-        (made->va = range_reserve(call->cuda->ranges, SLAB_BYTES, SLAB_BYTES, 0)) == 0) {
+    if (result == CUDA_SUCCESS && (made->va = range_reserve(call->cuda->ranges, SLAB_BYTES, SLAB_BYTES, 0)) == 0) {
         phys_unref(call, made->phys);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -85,19 +81,17 @@ static CUresult slab_new(Call *call, RangeKind kind, int device, guint32 handle_
     return CUDA_SUCCESS;
 }
 
-static CUresult piece_new(Call *call, RangeKind kind, int device, guint64 bytes,
-                          guint32 handle_types, Range **range)
+static CUresult piece_new(Call *call, RangeKind kind, int device, guint64 bytes, guint32 handle_types, Range **range)
 {
     guint64 offset = 0;
     Slab *slab = NULL;
 
-    for (guint i = 0; i < call->cuda->slabs->len && slab == NULL; i++) {
+    for (guint i = 0; i < call->cuda->slabs->len && !slab; i++) {
         Slab *s = g_ptr_array_index(call->cuda->slabs, i);
-        if (s->device == device && s->kind == kind && s->handle_types == handle_types &&
-            slab_take(s, bytes, &offset))
+        if (s->device == device && s->kind == kind && s->handle_types == handle_types && slab_take(s, bytes, &offset))
             slab = s;
     }
-    if (slab == NULL) {
+    if (!slab) {
         CUresult result = slab_new(call, kind, device, handle_types, &slab);
         if (result != CUDA_SUCCESS)
             return result;
@@ -108,8 +102,7 @@ static CUresult piece_new(Call *call, RangeKind kind, int device, guint64 bytes,
     return CUDA_SUCCESS;
 }
 
-static CUresult whole_new(Call *call, RangeKind kind, int device, guint64 bytes,
-                          guint32 handle_types, Range **range)
+static CUresult whole_new(Call *call, RangeKind kind, int device, guint64 bytes, guint32 handle_types, Range **range)
 {
     guint64 whole = round_up(bytes, VMM_GRANULARITY);
     Phys *phys;
@@ -124,8 +117,7 @@ static CUresult whole_new(Call *call, RangeKind kind, int device, guint64 bytes,
     return va != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult device_memory_new(Call *call, RangeKind kind, int device, guint64 bytes,
-                           guint32 handle_types, Range **range)
+CUresult device_memory_new(Call *call, RangeKind kind, int device, guint64 bytes, guint32 handle_types, Range **range)
 {
     CUresult result;
 
@@ -148,7 +140,7 @@ void memory_free_range(Call *call, Range *range)
     guint64 va = range->va, bytes = range->bytes, offset = range->offset;
 
     vmm_leave(call, range);
-    if (slab != NULL)
+    if (slab)
         slab_give(call, slab, offset, bytes);
     else
         range_release(va, round_up(bytes, VMM_GRANULARITY));
@@ -165,7 +157,7 @@ static CUresult alloc(Call *call, CUdeviceptr *address, guint64 bytes)
     Context *context;
     Range *range;
 
-    if (address == NULL || bytes == 0)
+    if (!address || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = context_need(call, &context);
     if (result == CUDA_SUCCESS)
@@ -187,8 +179,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
                             unsigned int element_bytes)
 {
     CUDA_BEGIN(call);
-    if (pitch == NULL || width == 0 || height == 0 ||
-        (element_bytes != 4 && element_bytes != 8 && element_bytes != 16))
+    if (!pitch || width == 0 || height == 0 || (element_bytes != 4 && element_bytes != 8 && element_bytes != 16))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     guint64 row = round_up(width, ALLOC_ALIGNMENT);
     if (row < width || height > G_MAXUINT64 / row)
@@ -210,14 +201,14 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     Range *range = range_find(call.cuda->ranges, address);
-    if (range == NULL || range->va != address || range->freed || range->of_module || range->opened != 0 ||
+    if (!range || range->va != address || range->freed || range->of_module || range->opened != 0 ||
         (range->kind != RANGE_ALLOC && range->kind != RANGE_POOL)) {
         cuda_diagnose(&call, 0, -1, address, "not the start of an allocation");
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     }
     result = memory_wait_device(&call);
     range = range_find(call.cuda->ranges, address);
-    if (range == NULL || range->va != address) /* freed by another thread meanwhile */
+    if (!range || range->va != address) /* freed by another thread meanwhile */
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (range->kind == RANGE_POOL)
         pool_forget(&call, range);
@@ -230,7 +221,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
     Context *context;
     CUDA_BEGIN(call);
 
-    if (free_bytes == NULL || total_bytes == NULL)
+    if (!free_bytes || !total_bytes)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = context_need(&call, &context);
     if (result != CUDA_SUCCESS)
@@ -247,11 +238,11 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
     CUDA_BEGIN(call);
     Range *range = range_find(call.cuda->ranges, address);
 
-    if (range == NULL || range->freed)
+    if (!range || range->freed)
         CUDA_RETURN(call, CUDA_ERROR_NOT_FOUND); /* source: h200/driver.csv */
-    if (base != NULL)
+    if (base)
         *base = range->va;
-    if (bytes != NULL)
+    if (bytes)
         *bytes = range->bytes;
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
@@ -275,8 +266,7 @@ void memory_peer_access(Call *call, int home, int accessor, gboolean on)
     for (guint i = 0; i < all->len; i++) {
         Range *range = g_ptr_array_index(all, i);
         if (range->kind == RANGE_ALLOC && range->device == home)
-            vmm_set_access(call, range, accessor,
-                           *count > 0 ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : 0);
+            vmm_set_access(call, range, accessor, *count > 0 ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : 0);
     }
 }
 

@@ -23,8 +23,7 @@ struct Pool {
 
 /* Memory of `bytes` on a device, mapped and readable and writable for it; a range of kind ALLOC or
  * POOL. */
-CUresult device_memory_new(Call *call, RangeKind kind, int device, guint64 bytes,
-                           guint32 handle_types, Range **range);
+CUresult device_memory_new(Call *call, RangeKind kind, int device, guint64 bytes, guint32 handle_types, Range **range);
 /* Managed memory whose home is a device; the host and all devices may touch it. */
 CUresult managed_new(Call *call, int device, guint64 bytes, Range **range);
 void memory_free_range(Call *call, Range *range);

@@ -20,15 +20,9 @@ gboolean identity_equal(gconstpointer a, gconstpointer b)
     return x[0] == y[0] && x[1] == y[1];
 }
 
-GHashTable *phys_table_new(void)
-{
-    return g_hash_table_new(identity_hash, identity_equal);
-}
+GHashTable *phys_table_new(void) { return g_hash_table_new(identity_hash, identity_equal); }
 
-gboolean phys_is_device(const Phys *phys)
-{
-    return phys->page.location_type == CU_MEM_LOCATION_TYPE_DEVICE;
-}
+gboolean phys_is_device(const Phys *phys) { return phys->page.location_type == CU_MEM_LOCATION_TYPE_DEVICE; }
 
 static CudaDevice *device_of(Cuda *cuda, const PhysPage *page)
 {
@@ -56,11 +50,9 @@ static gboolean region_make(Call *call, Phys *phys, guint64 charge)
     return TRUE;
 }
 
-static Phys *phys_around(Call *call, const PhysPage *page, int fd, const guint64 identity[2],
-                         guint64 charge)
+static Phys *phys_around(Call *call, const PhysPage *page, int fd, const guint64 identity[2], guint64 charge)
 {
-    PhysShared *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)page->bytes);
+    PhysShared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)page->bytes);
     if (shared == MAP_FAILED) {
         close(fd);
         return NULL;
@@ -90,22 +82,20 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
 
     own.magic = PHYS_MAGIC;
     own.tray = call->cuda->tray;
-    if (device != NULL &&
-        page->bytes > device->total_bytes - MIN(cuda_device_used(call->cuda, device), device->total_bytes))
+    if (device && page->bytes > device->total_bytes - MIN(cuda_device_used(call->cuda, device), device->total_bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
     int fd = shared_file_new("fanout-memory", page->bytes + SHARE_PAGE_BYTES);
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (pwrite(fd, &own, sizeof own, (off_t)page->bytes) != sizeof own ||
-        !identity_of_fd(fd, identity, &bytes)) {
+    if (pwrite(fd, &own, sizeof own, (off_t)page->bytes) != sizeof own || !identity_of_fd(fd, identity, &bytes)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *phys = phys_around(call, &own, fd, identity, device != NULL ? page->bytes : 0);
-    if (*phys == NULL)
+    *phys = phys_around(call, &own, fd, identity, device ? page->bytes : 0);
+    if (!*phys)
         return CUDA_ERROR_OUT_OF_MEMORY;
     robust_lock_init(&(*phys)->shared->lock);
-    if (device != NULL) {
+    if (device) {
         device->used_bytes += page->bytes;
         (*phys)->charged = page->bytes;
     }
@@ -120,9 +110,9 @@ static gboolean page_is_sound(const Cuda *cuda, const PhysPage *page, guint64 fi
                      : page->location_type == CU_MEM_LOCATION_TYPE_HOST_NUMA ? CUDA_NUMA_NODES
                                                                              : 0;
 
-    return page->magic == PHYS_MAGIC && page->bytes == file_bytes - SHARE_PAGE_BYTES &&
-           page->bytes != 0 && page->bytes % PHYS_GRAIN_BYTES == 0 && page->location_id >= 0 &&
-           (guint64)page->location_id < places && (page->handle_types & ~types) == 0;
+    return page->magic == PHYS_MAGIC && page->bytes == file_bytes - SHARE_PAGE_BYTES && page->bytes != 0 &&
+           page->bytes % PHYS_GRAIN_BYTES == 0 && page->location_id >= 0 && (guint64)page->location_id < places &&
+           (page->handle_types & ~types) == 0;
 }
 
 CUresult phys_import(Call *call, int fd, Phys **phys)
@@ -133,7 +123,7 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
     if (!identity_of_fd(fd, identity, &bytes) || bytes < SHARE_PAGE_BYTES || !shared_file_is_sealed(fd))
         return CUDA_ERROR_INVALID_VALUE;
     Phys *known = g_hash_table_lookup(call->cuda->phys, identity);
-    if (known != NULL) {
+    if (known) {
         phys_ref(known);
         *phys = known;
         return CUDA_SUCCESS;
@@ -145,7 +135,7 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
     if (own < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
     *phys = phys_around(call, &page, own, identity, 0);
-    if (*phys == NULL)
+    if (!*phys)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (!robust_lock_sound(&(*phys)->shared->lock)) {
         phys_unref(call, *phys);
@@ -155,10 +145,7 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
     return CUDA_SUCCESS;
 }
 
-void phys_ref(Phys *phys)
-{
-    phys->refs++;
-}
+void phys_ref(Phys *phys) { phys->refs++; }
 
 void phys_unref(Call *call, Phys *phys)
 {
@@ -168,7 +155,7 @@ void phys_unref(Call *call, Phys *phys)
     g_assert(phys->refs > 0);
     if (--phys->refs > 0)
         return;
-    if (device != NULL)
+    if (device)
         device->used_bytes -= phys->charged;
     cuda_engine(call, &request, NULL);
     g_hash_table_remove(call->cuda->phys, phys->identity);

@@ -12,7 +12,7 @@
 
 #define SHARE_PAGE_BYTES 4096
 #define PHYS_GRAIN_BYTES ((guint64)2 << 20) /* what can be shared comes in */
-#define PHYS_MAGIC 0x304d454d4f4e4146ull /* "FANOMEM0" */
+#define PHYS_MAGIC 0x304d454d4f4e4146ull    /* "FANOMEM0" */
 
 typedef struct {
     guint64 magic;

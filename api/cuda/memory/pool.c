@@ -28,7 +28,7 @@ Pool *pool_default(Call *call, int ordinal)
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .location = {CU_MEM_LOCATION_TYPE_DEVICE, ordinal}};
 
-    if (device->default_pool == NULL)
+    if (!device->default_pool)
         device->default_pool = pool_new(call, &props, TRUE);
     return device->default_pool;
 }
@@ -36,16 +36,14 @@ Pool *pool_default(Call *call, int ordinal)
 CUresult cuMemPoolCreate(CUmemoryPool *handle, const CUmemPoolProps *props)
 {
     CUDA_BEGIN(call);
-    if (handle == NULL || props == NULL || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        (props->handleTypes &
-         ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC)))
+    if (!handle || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        (props->handleTypes & ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC)))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (props->location.type == CU_MEM_LOCATION_TYPE_HOST ||
-        props->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
+    if (props->location.type == CU_MEM_LOCATION_TYPE_HOST || props->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     if (props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (cuda_device(call.cuda, props->location.id) == NULL)
+    if (!cuda_device(call.cuda, props->location.id))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     CUresult result = vmm_check_fabric(call.cuda, cuda_device(call.cuda, props->location.id),
                                        (guint64)props->handleTypes);
@@ -67,7 +65,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
     CUDA_BEGIN(call);
     Pool *pool = pool_get(&call, handle);
 
-    if (pool == NULL || pool->standard)
+    if (!pool || pool->standard)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     for (guint i = 0; i < call.cuda->n_devices; i++)
         if (call.cuda->device[i].pool == pool)
@@ -83,7 +81,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep_bytes)
     CUDA_BEGIN(call);
     Pool *pool = pool_get(&call, handle);
 
-    if (pool == NULL)
+    if (!pool)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     pool_sweep(&call);
     (void)keep_bytes; /* freed memory goes back at once: there is never more than is used */
@@ -91,8 +89,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep_bytes)
 }
 
 /* The counter or setting behind an attribute; *wide: 64 bits. NULL: no such attribute. */
-static void *pool_field(Pool *pool, CUmemPool_attribute attribute, gboolean *wide,
-                        gboolean *settable)
+static void *pool_field(Pool *pool, CUmemPool_attribute attribute, gboolean *wide, gboolean *settable)
 {
     *wide = attribute >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     *settable = attribute <= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
@@ -101,20 +98,12 @@ static void *pool_field(Pool *pool, CUmemPool_attribute attribute, gboolean *wid
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
         return &pool->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES];
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-        return &pool->release_threshold;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-        return &pool->reserved_bytes;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-        *settable = TRUE;
-        return &pool->reserved_high;
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-        return &pool->used_bytes;
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-        *settable = TRUE;
-        return &pool->used_high;
-    default:
-        return NULL;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: return &pool->release_threshold;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: return &pool->reserved_bytes;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: *settable = TRUE; return &pool->reserved_high;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: return &pool->used_bytes;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: *settable = TRUE; return &pool->used_high;
+    default: return NULL;
     }
 }
 
@@ -124,17 +113,15 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
     CUDA_BEGIN(call);
     Pool *pool = pool_get(&call, handle);
 
-    if (pool == NULL || value == NULL)
+    if (!pool || !value)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     void *field = pool_field(pool, attribute, &wide, &settable);
-    if (field == NULL || !settable)
+    if (!field || !settable)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH ||
-        attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
+    if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
         if (*(const guint64 *)value != 0) /* a high-water mark can only be reset */
             CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-        *(guint64 *)field =
-            attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH ? pool->used_bytes : pool->reserved_bytes;
+        *(guint64 *)field = attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH ? pool->used_bytes : pool->reserved_bytes;
     } else if (wide) {
         *(guint64 *)field = *(const guint64 *)value;
     } else {
@@ -149,10 +136,10 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
     CUDA_BEGIN(call);
     Pool *pool = pool_get(&call, handle);
 
-    if (pool == NULL || value == NULL)
+    if (!pool || !value)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     const void *field = pool_field(pool, attribute, &wide, &settable);
-    if (field == NULL)
+    if (!field)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (wide)
         *(guint64 *)value = *(const guint64 *)field;
@@ -166,23 +153,21 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
     CUDA_BEGIN(call);
     Pool *pool = pool_get(&call, handle);
 
-    if (pool == NULL || map == NULL || n == 0 || n > 2 * CUDA_DEVICES_MAX)
+    if (!pool || !map || n == 0 || n > 2 * CUDA_DEVICES_MAX)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < n; i++) {
         if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-            (map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
-             map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+            (map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
              map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
             CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-        if (cuda_device(call.cuda, map[i].location.id) == NULL)
+        if (!cuda_device(call.cuda, map[i].location.id))
             CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
         if (map[i].location.id == pool->device && map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
             CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     }
     for (size_t i = 0; i < n; i++)
         pool->access[map[i].location.id] = (guint8)map[i].flags;
-    for (Range *r = range_next(call.cuda->ranges, 0); r != NULL;
-         r = range_next(call.cuda->ranges, r->va + r->bytes))
+    for (Range *r = range_next(call.cuda->ranges, 0); r != NULL; r = range_next(call.cuda->ranges, r->va + r->bytes))
         for (size_t i = 0; r->pool == pool && i < n; i++)
             vmm_set_access(&call, r, map[i].location.id, (guint8)map[i].flags);
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -193,10 +178,9 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmem
     CUDA_BEGIN(call);
     Pool *pool = pool_get(&call, handle);
 
-    if (pool == NULL || flags == NULL || location == NULL ||
-        location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+    if (!pool || !flags || !location || location->type != CU_MEM_LOCATION_TYPE_DEVICE)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (cuda_device(call.cuda, location->id) == NULL)
+    if (!cuda_device(call.cuda, location->id))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     *flags = (CUmemAccess_flags)pool->access[location->id];
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -206,11 +190,11 @@ static CUresult device_pool(Call *call, CUmemoryPool *handle, CUdevice ordinal, 
 {
     CudaDevice *device = cuda_device(call->cuda, ordinal);
 
-    if (handle == NULL)
+    if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
-    if (device == NULL)
+    if (!device)
         return CUDA_ERROR_INVALID_DEVICE;
-    Pool *pool = current && device->pool != NULL ? device->pool : pool_default(call, ordinal);
+    Pool *pool = current && device->pool ? device->pool : pool_default(call, ordinal);
     *handle = (CUmemoryPool)pool->handle;
     return CUDA_SUCCESS;
 }
@@ -233,9 +217,9 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle)
     CudaDevice *device = cuda_device(call.cuda, ordinal);
     Pool *pool = pool_get(&call, handle);
 
-    if (pool == NULL)
+    if (!pool)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (device == NULL || pool->device != ordinal)
+    if (!device || pool->device != ordinal)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     device->pool = pool;
     CUDA_RETURN(call, CUDA_SUCCESS);

@@ -7,11 +7,10 @@ static CUresult take(Call *call, CUdeviceptr *address, guint64 bytes, Pool *pool
 {
     Range *range;
 
-    if (pool->props.maxSize != 0 &&
-        bytes > pool->props.maxSize - MIN(pool->used_bytes, pool->props.maxSize))
+    if (pool->props.maxSize != 0 && bytes > pool->props.maxSize - MIN(pool->used_bytes, pool->props.maxSize))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = device_memory_new(call, RANGE_POOL, pool->device, bytes,
-                                        (guint32)pool->props.handleTypes, &range);
+    CUresult result = device_memory_new(call, RANGE_POOL, pool->device, bytes, (guint32)pool->props.handleTypes,
+                                        &range);
     if (result != CUDA_SUCCESS)
         return result;
     range->pool = pool;
@@ -26,31 +25,30 @@ static CUresult take(Call *call, CUdeviceptr *address, guint64 bytes, Pool *pool
     return CUDA_SUCCESS;
 }
 
-static CUresult alloc_async(Call *call, CUdeviceptr *address, guint64 bytes, CUstream handle,
-                            CUstream standard)
+static CUresult alloc_async(Call *call, CUdeviceptr *address, guint64 bytes, CUstream handle, CUstream standard)
 {
     Stream stream;
 
-    if (address == NULL || bytes == 0)
+    if (!address || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = stream_get(call, handle, standard, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     pool_sweep(call);
     CudaDevice *device = &call->cuda->device[stream.context->device];
-    Pool *pool = device->pool != NULL ? device->pool : pool_default(call, stream.context->device);
+    Pool *pool = device->pool ? device->pool : pool_default(call, stream.context->device);
     return take(call, address, bytes, pool);
 }
 
-static CUresult alloc_from(Call *call, CUdeviceptr *address, guint64 bytes,
-                           CUmemoryPool pool_handle, CUstream handle, CUstream standard)
+static CUresult alloc_from(Call *call, CUdeviceptr *address, guint64 bytes, CUmemoryPool pool_handle, CUstream handle,
+                           CUstream standard)
 {
     Stream stream;
 
-    if (address == NULL || bytes == 0)
+    if (!address || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
     Pool *pool = pool_get(call, pool_handle);
-    if (pool == NULL)
+    if (!pool)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = stream_get(call, handle, standard, &stream);
     if (result != CUDA_SUCCESS)
@@ -70,7 +68,7 @@ static CUresult free_async(Call *call, CUdeviceptr address, CUstream handle, CUs
         return result;
     if (address == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (range == NULL || range->va != address || range->freed || range->opened != 0 ||
+    if (!range || range->va != address || range->freed || range->opened != 0 ||
         (range->kind != RANGE_ALLOC && range->kind != RANGE_POOL)) {
         cuda_diagnose(call, 0, -1, address, "not the start of an allocation");
         return CUDA_ERROR_INVALID_VALUE;
@@ -81,8 +79,7 @@ static CUresult free_async(Call *call, CUdeviceptr address, CUstream handle, CUs
     if (!cuda_engine(call, &request, &reply))
         return CUDA_ERROR_OUT_OF_MEMORY;
     range->end_event = (guint32)reply.value;
-    request =
-        (EngineRequest){.op = ENGINE_RECORD, .stream = stream.stream, .event = range->end_event};
+    request = (EngineRequest){.op = ENGINE_RECORD, .stream = stream.stream, .event = range->end_event};
     result = engine_submit(call, &request);
     range->freed = TRUE;
     pool_sweep(call);
@@ -111,21 +108,19 @@ void pool_sweep(Call *call)
     }
 }
 
-#define POOL_TWINS(name, parameters, made, ...)                                                    \
-    CUresult name parameters                                                                       \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        CUDA_RETURN(call, made(&call, __VA_ARGS__, stream, CU_STREAM_LEGACY));                     \
-    }                                                                                              \
-    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                               \
-    CUresult name##_ptsz parameters                                                                \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        CUDA_RETURN(call, made(&call, __VA_ARGS__, stream, CU_STREAM_PER_THREAD));                 \
+#define POOL_TWINS(name, parameters, made, ...)                                                                        \
+    CUresult name parameters                                                                                           \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        CUDA_RETURN(call, made(&call, __VA_ARGS__, stream, CU_STREAM_LEGACY));                                         \
+    }                                                                                                                  \
+    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                                                   \
+    CUresult name##_ptsz parameters                                                                                    \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        CUDA_RETURN(call, made(&call, __VA_ARGS__, stream, CU_STREAM_PER_THREAD));                                     \
     }
-POOL_TWINS(cuMemAllocAsync, (CUdeviceptr * address, size_t bytes, CUstream stream), alloc_async,
-           address, bytes)
-POOL_TWINS(cuMemAllocFromPoolAsync,
-           (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream), alloc_from,
-           address, bytes, pool)
+POOL_TWINS(cuMemAllocAsync, (CUdeviceptr * address, size_t bytes, CUstream stream), alloc_async, address, bytes)
+POOL_TWINS(cuMemAllocFromPoolAsync, (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
+           alloc_from, address, bytes, pool)
 POOL_TWINS(cuMemFreeAsync, (CUdeviceptr address, CUstream stream), free_async, address)

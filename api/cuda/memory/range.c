@@ -71,55 +71,46 @@ guint64 range_reserve(Ranges *ranges, guint64 bytes, guint64 alignment, guint64 
     return va;
 }
 
-void range_release(guint64 va, guint64 bytes)
-{
-    munmap((void *)va, bytes);
-}
+void range_release(guint64 va, guint64 bytes) { munmap((void *)va, bytes); }
 
 /* The node with the greatest key <= va. */
 static gpointer tree_floor(GTree *tree, guint64 va)
 {
     GTreeNode *node = g_tree_upper_bound(tree, &va);
 
-    node = node != NULL ? g_tree_node_previous(node) : g_tree_node_last(tree);
-    return node != NULL ? g_tree_node_value(node) : NULL;
+    node = node ? g_tree_node_previous(node) : g_tree_node_last(tree);
+    return node ? g_tree_node_value(node) : NULL;
 }
 
 Reservation *reservation_find(Ranges *ranges, guint64 va)
 {
     Reservation *found = tree_floor(ranges->reserved, va);
-    return found != NULL && va - found->va < found->bytes ? found : NULL;
+    return found && va - found->va < found->bytes ? found : NULL;
 }
 
 Range *range_find(Ranges *ranges, guint64 va)
 {
     Range *found = tree_floor(ranges->mapped, va);
-    return found != NULL && va - found->va < found->bytes ? found : NULL;
+    return found && va - found->va < found->bytes ? found : NULL;
 }
 
 Range *range_next(Ranges *ranges, guint64 va)
 {
     GTreeNode *node = g_tree_lower_bound(ranges->mapped, &va);
-    return node != NULL ? g_tree_node_value(node) : NULL;
+    return node ? g_tree_node_value(node) : NULL;
 }
 
 gboolean range_any(Ranges *ranges, guint64 va, guint64 bytes)
 {
-    if (range_find(ranges, va) != NULL)
+    if (range_find(ranges, va))
         return TRUE;
     Range *next = range_next(ranges, va);
-    return next != NULL && next->va - va < bytes;
+    return next && next->va - va < bytes;
 }
 
-void range_insert(Ranges *ranges, Range *range)
-{
-    g_tree_insert(ranges->mapped, &range->va, range);
-}
+void range_insert(Ranges *ranges, Range *range) { g_tree_insert(ranges->mapped, &range->va, range); }
 
-void range_remove(Ranges *ranges, Range *range)
-{
-    g_tree_remove(ranges->mapped, &range->va);
-}
+void range_remove(Ranges *ranges, Range *range) { g_tree_remove(ranges->mapped, &range->va); }
 
 gboolean range_whole(Ranges *ranges, guint64 va, guint64 bytes)
 {
@@ -127,7 +118,7 @@ gboolean range_whole(Ranges *ranges, guint64 va, guint64 bytes)
 
     while (at - va < bytes) {
         Range *range = range_find(ranges, at);
-        if (range == NULL || range->va != at || range->kind != RANGE_VMM)
+        if (!range || range->va != at || range->kind != RANGE_VMM)
             return FALSE;
         at += range->bytes;
     }

@@ -41,7 +41,7 @@ typedef struct Range {
     int device;        /* ordinal of the home device; -1: host memory */
     guint64 context;   /* id of the context it was allocated in; 0: none */
     guint64 buffer_id;
-    guint32 flags; /* of host allocations */
+    guint32 flags;      /* of host allocations */
     gboolean of_module; /* of a module's variables, of kernels' malloc, or an array's: not cuMemFree's to free */
     guint32 opened;     /* of another process's memory: how often cuIpcOpenMemHandle was called; 0: it is own memory */
     gboolean managed;
@@ -50,11 +50,11 @@ typedef struct Range {
     gboolean sync_memops;
     gboolean freed; /* cuMemFreeAsync was called */
     Pool *pool;
-    struct Slab *slab;               /* that it is a piece of */
-    guint32 end_event;               /* of a freed one: the engine's event behind its last use */
-    gboolean host_mapped;            /* the bytes themselves stand at va in the host's space */
-    guint8 host_access;              /* CUmemAccess_flags of the host */
-    guint8 *access; /* CUmemAccess_flags by ordinal; stands behind the range */
+    struct Slab *slab;    /* that it is a piece of */
+    guint32 end_event;    /* of a freed one: the engine's event behind its last use */
+    gboolean host_mapped; /* the bytes themselves stand at va in the host's space */
+    guint8 host_access;   /* CUmemAccess_flags of the host */
+    guint8 *access;       /* CUmemAccess_flags by ordinal; stands behind the range */
 } Range;
 
 typedef struct Ranges {
@@ -72,9 +72,9 @@ Range *range_new(const Range *as, guint devices);
 guint64 range_reserve(Ranges *ranges, guint64 bytes, guint64 alignment, guint64 hint);
 void range_release(guint64 va, guint64 bytes);
 
-Reservation *reservation_find(Ranges *ranges, guint64 va); /* that holds va, or NULL */
-Range *range_find(Ranges *ranges, guint64 va);             /* that holds va, or NULL */
-Range *range_next(Ranges *ranges, guint64 va); /* the first that begins at va or later */
+Reservation *reservation_find(Ranges *ranges, guint64 va);     /* that holds va, or NULL */
+Range *range_find(Ranges *ranges, guint64 va);                 /* that holds va, or NULL */
+Range *range_next(Ranges *ranges, guint64 va);                 /* the first that begins at va or later */
 gboolean range_any(Ranges *ranges, guint64 va, guint64 bytes); /* something is mapped in there */
 void range_insert(Ranges *ranges, Range *range);
 void range_remove(Ranges *ranges, Range *range); /* frees it; the references are the caller's */

@@ -7,7 +7,7 @@
 
 #include "sim/host_clock.h"
 
-#define LOCK_WAIT_S 2 /* nobody keeps one for longer than some microseconds */
+#define LOCK_WAIT_S 2 /* a sound process keeps one for some microseconds */
 
 void robust_lock_init(pthread_mutex_t *lock)
 {

@@ -1,4 +1,4 @@
-/* Locks in files that processes share. One that somebody broke or keeps is gone past after a while: shared_file.h says
+/* Locks in files that processes share. One that a process broke or keeps is gone past after a while: shared_file.h says
  * why. */
 #ifndef API_CUDA_MEMORY_ROBUST_LOCK_H
 #define API_CUDA_MEMORY_ROBUST_LOCK_H

@@ -36,10 +36,9 @@ static gboolean find_shared(Call *call, guint64 handle, Shared *shared)
         return TRUE;
     }
     MemoryHandle *memory = vmm_memory(call, handle);
-    if (memory == NULL)
+    if (!memory)
         return FALSE;
-    *shared = (Shared){memory->phys->fd, memory->phys->identity, memory->phys->page.handle_types,
-                       memory->by_fabric};
+    *shared = (Shared){memory->phys->fd, memory->phys->identity, memory->phys->page.handle_types, memory->by_fabric};
     return TRUE;
 }
 
@@ -61,7 +60,7 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
     Shared shared;
     CUDA_BEGIN(call);
 
-    if (!find_shared(&call, handle, &shared) || shareable == NULL || flags != 0 || !one_bit(type) ||
+    if (!find_shared(&call, handle, &shared) || !shareable || flags != 0 || !one_bit(type) ||
         !(shared.types & (guint64)type))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (shared.foreign)
@@ -97,9 +96,8 @@ static CUresult open_fabric(const void *shareable, int *fd)
  * new, empty object, on which every rank then waits for ever. */
 static CUresult late(Call *call, Team **team, int fd)
 {
-    CUmulticastObjectProp prop = {.numDevices = (*team)->n_devices,
-                                  .size = (*team)->bytes,
-                                  .handleTypes = (*team)->handle_types};
+    CUmulticastObjectProp prop = {
+        .numDevices = (*team)->n_devices, .size = (*team)->bytes, .handleTypes = (*team)->handle_types};
 
     cuda_diagnose(call, (*team)->handle, -1, 0,
                   "import of a multicast object after its creator released it: descriptor %d", fd);
@@ -109,10 +107,7 @@ static CUresult late(Call *call, Team **team, int fd)
     return team_new(call, &prop, team);
 }
 
-static gboolean creator_lives(const Team *team)
-{
-    return shared_file_holder_lives(team->creator_pid);
-}
+static gboolean creator_lives(const Team *team) { return shared_file_holder_lives(team->creator_pid); }
 
 /* Descriptors do not leave their host. */
 static gboolean is_of_this_host(Call *call, int type, guint32 tray)
@@ -171,10 +166,10 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
     int fd;
     CUDA_BEGIN(call);
 
-    if (handle == NULL || !one_bit(type))
+    if (!handle || !one_bit(type))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (type == CU_MEM_HANDLE_TYPE_FABRIC) {
-        if (shareable == NULL)
+        if (!shareable)
             CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
         if (!call.cuda->spec.imex_channel)
             CUDA_RETURN(call, CUDA_ERROR_NOT_PERMITTED);

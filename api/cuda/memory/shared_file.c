@@ -29,8 +29,7 @@ int shared_file_new(const char *name, guint64 bytes)
 
     if (fd < 0)
         return -1;
-    if (bytes <= G_MAXINT64 && ftruncate(fd, (off_t)bytes) == 0 &&
-        fcntl(fd, F_ADD_SEALS, SEALS) == 0)
+    if (bytes <= G_MAXINT64 && ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, SEALS) == 0)
         return fd;
     close(fd);
     return -1;
@@ -77,8 +76,8 @@ int shared_file_open(gint32 pid, gint32 fd, const guint64 identity[2])
     return opened;
 }
 
-/* Dead, but nobody has asked for its end yet: it answers signals, and holds nothing. Not so a process whose first
- * thread alone has ended. */
+/* Dead, but its parent has not asked for its end yet: it answers signals, and holds nothing. Not so a process whose
+ * first thread alone has ended. */
 static gboolean is_zombie(gint32 pid)
 {
     g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
@@ -88,8 +87,8 @@ static gboolean is_zombie(gint32 pid)
     if (!g_file_get_contents(path, &text, NULL, NULL))
         return FALSE;
     const char *behind = strrchr(text, ')'); /* of its name, which may have any character */
-    if (behind == NULL || sscanf(behind, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
-                                 &state, &threads) != 2)
+    if (!behind || sscanf(behind, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &state,
+                          &threads) != 2)
         return FALSE;
     return (state == 'Z' || state == 'X') && threads <= 1;
 }

@@ -34,8 +34,7 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
                                        CUmemAllocationGranularity_flags option)
 {
     CUDA_BEGIN(call);
-    if (granularity == NULL || prop == NULL ||
-        (unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+    if (!granularity || !prop || (unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *granularity = VMM_GRANULARITY;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -47,10 +46,9 @@ CUresult vmm_check_fabric(const Cuda *cuda, const CudaDevice *device, guint64 ty
 
     if (!(types & CU_MEM_HANDLE_TYPE_FABRIC))
         return CUDA_SUCCESS;
-    if (device == NULL)
+    if (!device)
         device = &cuda->device[0];
-    cuda_class_attribute(device->kind, device->gpu,
-                         CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
+    cuda_class_attribute(device->kind, device->gpu, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
                          (int)cuda->spec.driver_version, &fabric);
     if (!fabric)
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -72,7 +70,7 @@ static CUresult check_location(Cuda *cuda, const CUmemAllocationProp *prop, Phys
     switch (prop->location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE: {
         CudaDevice *device = cuda_device(cuda, prop->location.id);
-        if (device == NULL)
+        if (!device)
             return CUDA_ERROR_INVALID_DEVICE;
         page->location_id = device->gpu;
         return CUDA_SUCCESS;
@@ -81,16 +79,12 @@ static CUresult check_location(Cuda *cuda, const CUmemAllocationProp *prop, Phys
         page->location_id = 0;
         return prop->requestedHandleTypes == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        return prop->location.id >= 0 && prop->location.id < CUDA_NUMA_NODES
-                   ? CUDA_SUCCESS
-                   : CUDA_ERROR_INVALID_DEVICE;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+        return prop->location.id >= 0 && prop->location.id < CUDA_NUMA_NODES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
 
-static CUresult check_create(Call *call, const CUmemAllocationProp *prop, size_t bytes,
-                             PhysPage *page)
+static CUresult check_create(Call *call, const CUmemAllocationProp *prop, size_t bytes, PhysPage *page)
 {
     CUresult result;
 
@@ -101,11 +95,10 @@ static CUresult check_create(Call *call, const CUmemAllocationProp *prop, size_t
         return result;
     if (bytes == 0 || !aligned(bytes, VMM_GRANULARITY))
         return CUDA_ERROR_INVALID_VALUE;
-    result = check_handle_types(call->cuda,
-                                prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE
-                                    ? cuda_device(call->cuda, prop->location.id)
-                                    : NULL,
-                                (int)prop->requestedHandleTypes);
+    result = check_handle_types(
+        call->cuda,
+        prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? cuda_device(call->cuda, prop->location.id) : NULL,
+        (int)prop->requestedHandleTypes);
     page->bytes = bytes;
     page->handle_types = (guint32)prop->requestedHandleTypes;
     page->compression = prop->allocFlags.compressionType;
@@ -114,14 +107,14 @@ static CUresult check_create(Call *call, const CUmemAllocationProp *prop, size_t
     return result;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
-                     const CUmemAllocationProp *prop, unsigned long long flags)
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop,
+                     unsigned long long flags)
 {
     PhysPage page = {0};
     Phys *phys;
     CUDA_BEGIN(call);
 
-    if (handle == NULL || prop == NULL || flags != 0)
+    if (!handle || !prop || flags != 0)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_create(&call, prop, bytes, &page);
     if (result != CUDA_SUCCESS)
@@ -157,20 +150,19 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
         CUDA_RETURN(call, CUDA_SUCCESS);
     }
     MemoryHandle *memory = vmm_memory(&call, handle);
-    if (memory == NULL)
+    if (!memory)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (handle_unref(handles, handle))
         vmm_memory_free(&call, memory);
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
-                                                CUmemGenericAllocationHandle handle)
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
 {
     CUDA_BEGIN(call);
     MemoryHandle *memory = vmm_memory(&call, handle);
 
-    if (memory == NULL || prop == NULL)
+    if (!memory || !prop)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     const PhysPage *page = &memory->phys->page;
     int id = page->location_id;
@@ -180,9 +172,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
         .requestedHandleTypes = (CUmemAllocationHandleType)page->handle_types,
         .location = {(CUmemLocationType)page->location_type, id},
-        .allocFlags = {.compressionType = page->compression,
-                       .gpuDirectRDMACapable = page->rdma,
-                       .usage = page->usage},
+        .allocFlags = {.compressionType = page->compression, .gpuDirectRDMACapable = page->rdma, .usage = page->usage},
     };
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
@@ -190,10 +180,10 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
 {
     CUDA_BEGIN(call);
-    if (handle == NULL)
+    if (!handle)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Range *range = range_find(call.cuda->ranges, (guint64)address);
-    if (range == NULL || range->kind != RANGE_VMM)
+    if (!range || range->kind != RANGE_VMM)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     handle_ref(call.cuda->handles, range->handle);
     *handle = range->handle;

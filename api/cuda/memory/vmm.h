@@ -13,10 +13,7 @@ typedef struct {
     gboolean by_fabric;
 } MemoryHandle;
 
-static inline gboolean aligned(guint64 value, guint64 to)
-{
-    return value % to == 0;
-}
+static inline gboolean aligned(guint64 value, guint64 to) { return value % to == 0; }
 /* offset + bytes stays within limit, without wrap-around. */
 static inline gboolean fits(guint64 offset, guint64 bytes, guint64 limit)
 {
@@ -34,8 +31,7 @@ MemoryHandle *vmm_memory_new(Phys *phys);
 void vmm_memory_free(Call *call, MemoryHandle *memory);
 
 /* Maps phys or team at va and enters the range; takes the references it needs. */
-Range *vmm_enter(Call *call, RangeKind kind, guint64 va, guint64 bytes, Phys *phys, Team *team,
-                 guint64 offset);
+Range *vmm_enter(Call *call, RangeKind kind, guint64 va, guint64 bytes, Phys *phys, Team *team, guint64 offset);
 void vmm_leave(Call *call, Range *range); /* unmaps; frees the range and its references */
 void vmm_set_access(Call *call, Range *range, int device, guint8 flags);
 

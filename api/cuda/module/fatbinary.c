@@ -23,10 +23,10 @@ static CUresult take_fatbin(guint sm, const char *name, const guint8 *image, gsi
         return CUDA_ERROR_INVALID_IMAGE;
     }
     char *text = ptx_fatbin_choose(name, image, whole, sm, &text_bytes, &registers_max, &error);
-    if (text == NULL) {
+    if (!text) {
         *why = g_strdup(error->message);
         GArray *entries = ptx_fatbin_entries(name, image, whole, NULL);
-        gboolean sound = entries != NULL && entries->len > 0 && strstr(error->message, "damaged") == NULL;
+        gboolean sound = entries && entries->len > 0 && !strstr(error->message, "damaged");
         g_clear_pointer(&entries, g_array_unref);
         return sound ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_IMAGE;
     }
@@ -66,7 +66,7 @@ static CUresult from_parts(Call *call, JitOptions *jit, guint sm, const char *na
             return result;
         }
     }
-    if (units->len > before || without == NULL)
+    if (units->len > before || !without)
         return CUDA_SUCCESS;
     unit_fail(call, jit, without);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
@@ -90,9 +90,9 @@ char *parts_left_out(guint sm, const void *image, gsize bytes)
     if (bytes != IMAGE_BYTES_UNKNOWN || wrapper->magic != WRAPPER_MAGIC || wrapper->version != 2)
         return NULL;
     const void *const *part = wrapper->more;
-    for (guint i = 0; part != NULL && part[i] != NULL; i++) {
+    for (guint i = 0; part && part[i]; i++) {
         g_autoptr(GArray) entries = ptx_fatbin_entries("", part[i], ptx_fatbin_bytes(part[i]), NULL);
-        if (entries == NULL || has_ptx(entries, sm))
+        if (!entries || has_ptx(entries, sm))
             continue;
         g_autofree char *targets = ptx_fatbin_targets(entries);
         g_string_append_printf(list, "%spart %u (%s)", list->len ? ", " : "", i + 1, targets);
@@ -100,7 +100,8 @@ char *parts_left_out(guint sm, const void *image, gsize bytes)
     if (list->len == 0)
         return NULL;
     return g_strdup_printf("left out of the image, since they have no PTX for sm_%u: %s; build them with nvcc -gencode "
-                           "arch=compute_%u,code=compute_%u", sm, list->str, sm, sm);
+                           "arch=compute_%u,code=compute_%u",
+                           sm, list->str, sm, sm);
 }
 
 CUresult units_from_wrapper(Call *call, JitOptions *jit, guint sm, const char *name, const void *image,
@@ -109,8 +110,8 @@ CUresult units_from_wrapper(Call *call, JitOptions *jit, guint sm, const char *n
     const Wrapper *wrapper = image;
     const void *const *more = wrapper->version == 2 ? wrapper->more : NULL;
 
-    if (more != NULL)
+    if (more)
         return from_parts(call, jit, sm, name, more, units);
-    return wrapper->fatbin != NULL ? units_from_fatbin(call, jit, sm, name, wrapper->fatbin, IMAGE_BYTES_UNKNOWN, units)
-                                   : CUDA_ERROR_INVALID_IMAGE;
+    return wrapper->fatbin ? units_from_fatbin(call, jit, sm, name, wrapper->fatbin, IMAGE_BYTES_UNKNOWN, units)
+                           : CUDA_ERROR_INVALID_IMAGE;
 }

@@ -8,10 +8,10 @@ CUresult function_get(Call *call, CUfunction handle, Function **function)
     Module *module;
 
     *function = handle_get(handles, HANDLE_FUNCTION, (guint64)handle, NULL);
-    if (*function != NULL)
+    if (*function)
         return CUDA_SUCCESS;
     Kernel *kernel = handle_get(handles, HANDLE_KERNEL, (guint64)handle, NULL);
-    if (kernel == NULL) {
+    if (!kernel) {
         cuda_diagnose(call, (guint64)handle, -1, 0, "neither a function nor a kernel");
         return CUDA_ERROR_INVALID_HANDLE;
     }
@@ -24,16 +24,16 @@ CUresult function_get(Call *call, CUfunction handle, Function **function)
 /* ---- the API */
 
 /* Opens a call about one function; it ends the caller where there is none. */
-#define FUNCTION(call, handle, function)                                                           \
-    Function *function;                                                                            \
-    CUresult found_##function = function_get(&call, handle, &function);                            \
-    if (found_##function != CUDA_SUCCESS)                                                          \
+#define FUNCTION(call, handle, function)                                                                               \
+    Function *function;                                                                                                \
+    CUresult found_##function = function_get(&call, handle, &function);                                                \
+    if (found_##function != CUDA_SUCCESS)                                                                              \
     CUDA_RETURN(call, found_##function)
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle)
 {
     CUDA_BEGIN(call);
-    if (value == NULL)
+    if (!value)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     FUNCTION(call, handle, function);
     CUDA_RETURN(call, settings_get(&call, function->entry, function->module->program, function->settings,
@@ -65,14 +65,14 @@ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
     CUDA_BEGIN(call);
     FUNCTION(call, handle, function);
     (void)function;
-    CUDA_RETURN(call, (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE
-                                                                                   : CUDA_SUCCESS);
+    CUDA_RETURN(call,
+                (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
 }
 
 CUresult cuFuncGetModule(CUmodule *module, CUfunction handle)
 {
     CUDA_BEGIN(call);
-    if (module == NULL)
+    if (!module)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     FUNCTION(call, handle, function);
     *module = (CUmodule)function->module->handle;
@@ -82,7 +82,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction handle)
 CUresult cuFuncGetName(const char **name, CUfunction handle)
 {
     CUDA_BEGIN(call);
-    if (name == NULL || handle == NULL)
+    if (!name || !handle)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     FUNCTION(call, handle, function);
     *name = function->entry->function->symbol->name;
@@ -99,7 +99,7 @@ CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, siz
 CUresult cuFuncGetParamCount(CUfunction handle, size_t *count)
 {
     CUDA_BEGIN(call);
-    if (count == NULL)
+    if (!count)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     FUNCTION(call, handle, function);
     *count = function->entry->function->params->len;
@@ -110,7 +110,7 @@ CUresult cuFuncGetParamCount(CUfunction handle, size_t *count)
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle)
 {
     CUDA_BEGIN(call);
-    if (state == NULL)
+    if (!state)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     FUNCTION(call, handle, function);
     (void)function;

@@ -5,15 +5,15 @@
 #include "api/cuda/context/process.h"
 
 typedef struct {
-    char *buffer;      /* the program's; NULL: none */
-    guint bytes;       /* of it */
-    void **size_slot;  /* gets how many bytes were written; NULL: not asked for */
+    char *buffer;     /* the program's; NULL: none */
+    guint bytes;      /* of it */
+    void **size_slot; /* gets how many bytes were written; NULL: not asked for */
     GString *text;
 } JitLog;
 
 typedef struct {
     JitLog info, errors;
-    void **wall_slot;  /* CU_JIT_WALL_TIME: gets a float */
+    void **wall_slot;    /* CU_JIT_WALL_TIME: gets a float */
     guint registers_max; /* CU_JIT_MAX_REGISTERS; 0: not said */
     gboolean verbose;
 } JitOptions;

@@ -9,7 +9,7 @@
 
 #define CLUSTER_PORTABLE_MAX 8u /* CTAs. source: CUDA C++ Programming Guide, thread block clusters */
 #define CLUSTER_MAX 16u
-#define EXTRA_MAX 8u            /* words of the list behind CU_LAUNCH_PARAM_ that are read */
+#define EXTRA_MAX 8u /* words of the list behind CU_LAUNCH_PARAM_ that are read */
 
 void launch_clear(Launch *launch) { g_free(launch->param); }
 
@@ -26,13 +26,13 @@ static CUresult packed_parameters(void **extra, guint bytes, guint8 *param)
             ended = TRUE;
         else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
             buffer = extra[i + 1];
-        else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1] != NULL) {
+        else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1]) {
             n = *(const size_t *)extra[i + 1];
             sized = TRUE;
         } else
             return CUDA_ERROR_INVALID_VALUE;
     }
-    if (!ended || !sized || (bytes > 0 && (buffer == NULL || n == 0)))
+    if (!ended || !sized || (bytes > 0 && (!buffer || n == 0)))
         return CUDA_ERROR_INVALID_VALUE;
     if (n > bytes) /* what is shorter is filled up with zeros: programs pass what they use */
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
@@ -45,16 +45,16 @@ static CUresult parameters(const Entry *entry, void **params, void **extra, guin
 {
     const PtxFunction *function = entry->function;
 
-    if (params != NULL && extra != NULL)
+    if (params && extra)
         return CUDA_ERROR_INVALID_VALUE;
-    if (function->params->len > 0 && params == NULL && extra == NULL)
+    if (function->params->len > 0 && !params && !extra)
         return CUDA_ERROR_INVALID_VALUE;
     *param = g_malloc0(function->param_bytes + 1u);
-    if (extra != NULL)
+    if (extra)
         return packed_parameters(extra, function->param_bytes, *param);
     for (guint i = 0; i < function->params->len; i++) {
         const PtxParam *one = &g_array_index(function->params, PtxParam, i);
-        if (params[i] == NULL)
+        if (!params[i])
             return CUDA_ERROR_INVALID_VALUE;
         memcpy(*param + one->offset, params[i], one->bytes);
     }
@@ -67,7 +67,7 @@ static CUresult attribute_event(Call *call, Launch *launch, CUevent event, int f
 {
     if ((flags & ~CU_EVENT_RECORD_EXTERNAL) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (event_get(call, event) == NULL)
+    if (!event_get(call, event))
         return CUDA_ERROR_INVALID_HANDLE;
     launch->event = event;
     return CUDA_SUCCESS;
@@ -78,9 +78,7 @@ static CUresult one_attribute(Call *call, Launch *launch, const CUlaunchAttribut
     const CUlaunchAttributeValue *value = &attribute->value;
 
     switch (attribute->id) {
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        launch->spec.cooperative = value->cooperative != 0;
-        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: launch->spec.cooperative = value->cooperative != 0; return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         launch->spec.cluster[0] = value->clusterDim.x;
         launch->spec.cluster[1] = value->clusterDim.y;
@@ -95,11 +93,8 @@ static CUresult one_attribute(Call *call, Launch *launch, const CUlaunchAttribut
         return attribute_event(call, launch, value->programmaticEvent.event, value->programmaticEvent.flags);
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
         return attribute_event(call, launch, value->launchCompletionEvent.event, value->launchCompletionEvent.flags);
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        launch->priority = value->priority;
-        return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        return CUDA_ERROR_NOT_SUPPORTED;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: launch->priority = value->priority; return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: return CUDA_ERROR_NOT_SUPPORTED;
     case CU_LAUNCH_ATTRIBUTE_IGNORE: /* hints, which change no result */
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
@@ -108,10 +103,8 @@ static CUresult one_attribute(Call *call, Launch *launch, const CUlaunchAttribut
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
 
@@ -146,7 +139,7 @@ static CUresult check_cluster(Call *call, const Function *function, KernelSpec *
     }
     if (spec->cluster[0] == 0)
         for (guint i = 0; i < 3; i++)
-            spec->cluster[i] = fixed[0] != 0                      ? MAX(fixed[i], 1u)
+            spec->cluster[i] = fixed[0] != 0                         ? MAX(fixed[i], 1u)
                                : function->settings->cluster[0] != 0 ? MAX(function->settings->cluster[i], 1u)
                                                                      : 1;
     for (guint i = 0; i < 3; i++) {
@@ -187,7 +180,7 @@ CUresult launch_prepare(Call *call, const CUlaunchConfig *config, CUfunction han
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (config->numAttrs > 0 && config->attrs == NULL)
+    if (config->numAttrs > 0 && !config->attrs)
         return CUDA_ERROR_INVALID_VALUE;
     launch->spec = (KernelSpec){
         .image = launch->function->module->image,
@@ -213,7 +206,7 @@ static CUresult heap(Call *call, Launch *launch)
     const PtxModule *ptx = launch->function->module->program->ptx;
     Range *range;
 
-    if (g_hash_table_lookup(ptx->names, "malloc") == NULL)
+    if (!g_hash_table_lookup(ptx->names, "malloc"))
         return CUDA_SUCCESS;
     if (context->heap == 0) {
         guint64 bytes = context->limit[CU_LIMIT_MALLOC_HEAP_SIZE];
@@ -275,8 +268,8 @@ CUresult launch_submit(Call *call, const Stream *stream, const Launch *launch)
                              .gpu = call->cuda->device[stream->context->device].gpu,
                              .argument = (guint64)(guintptr)&sent.spec};
     result = engine_submit(call, &request);
-    const EventHandle *event = launch->event != NULL ? event_get(call, launch->event) : NULL;
-    if (result == CUDA_SUCCESS && event != NULL) {
+    const EventHandle *event = launch->event ? event_get(call, launch->event) : NULL;
+    if (result == CUDA_SUCCESS && event) {
         EngineRequest record = {.op = ENGINE_RECORD, .stream = stream->stream, .event = event->event};
         result = engine_submit(call, &record);
     }
@@ -289,7 +282,7 @@ static CUresult launch(Call *call, CUstream standard, const CUlaunchConfig *conf
     Launch launch = {0};
     Stream stream;
 
-    if (config == NULL)
+    if (!config)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = launch_prepare(call, config, function, params, extra, &launch);
     if (result == CUDA_SUCCESS)
@@ -300,8 +293,7 @@ static CUresult launch(Call *call, CUstream standard, const CUlaunchConfig *conf
     return result;
 }
 
-#define CONFIG(x, y, z, a, b, c, shared, stream)                                                   \
-    (&(CUlaunchConfig){x, y, z, a, b, c, shared, stream, NULL, 0})
+#define CONFIG(x, y, z, a, b, c, shared, stream) (&(CUlaunchConfig){x, y, z, a, b, c, shared, stream, NULL, 0})
 
 STREAM_TWINS(cuLaunchKernel,
              (CUfunction function, unsigned int x, unsigned int y, unsigned int z, unsigned int a, unsigned int b,

@@ -33,7 +33,7 @@ static CUresult library_kernel(Call *call, Library *library, Entry *entry, Kerne
 {
     Kernel *found = g_hash_table_lookup(library->kernels, entry);
 
-    if (found == NULL) {
+    if (!found) {
         CUresult result = program_entry_use(call, entry);
         if (result != CUDA_SUCCESS)
             return result;
@@ -46,7 +46,7 @@ static CUresult library_kernel(Call *call, Library *library, Entry *entry, Kerne
         for (guint i = 0; i < library->modules->len; i++) { /* functions that were asked of the modules before */
             Module *module = library->modules->pdata[i];
             Function *function = g_hash_table_lookup(module->functions, entry);
-            if (function == NULL)
+            if (!function)
                 continue;
             Settings *settings = kernel_settings(found, module->context->device);
             *settings = *function->settings;
@@ -61,7 +61,7 @@ static CUresult library_kernel(Call *call, Library *library, Entry *entry, Kerne
 
 static CUresult check_options(unsigned int n, const CUlibraryOption *options)
 {
-    if (n > 0 && options == NULL)
+    if (n > 0 && !options)
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned int i = 0; i < n; i++) {
         if ((unsigned)options[i] >= CU_LIBRARY_NUM_OPTIONS)
@@ -77,9 +77,9 @@ static CUresult load(Call *call, CUlibrary *handle, const char *name, const void
 {
     Program *program;
     const Context *context = context_current(call, NULL);
-    int device = context != NULL ? context->device : 0;
+    int device = context ? context->device : 0;
 
-    if (handle == NULL || image == NULL)
+    if (!handle || !image)
         return CUDA_ERROR_INVALID_VALUE;
     call->device = device;
     CUresult result = program_from_image(call, jit, device_sm(call->cuda, device), name, image, bytes, &program);
@@ -127,7 +127,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 
     (void)library_values;
     CUresult result = check_options(library_n, library_options);
-    if (result == CUDA_SUCCESS && (library == NULL || path == NULL))
+    if (result == CUDA_SUCCESS && (!library || !path))
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS && !g_file_get_contents(path, &bytes, &size, NULL))
         result = CUDA_ERROR_FILE_NOT_FOUND;
@@ -143,7 +143,7 @@ CUresult cuLibraryUnload(CUlibrary handle)
     CUDA_BEGIN(call);
     Library *library = library_get(&call, handle);
 
-    if (library == NULL)
+    if (!library)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUresult result = library->modules->len > 0 ? memory_wait_device(&call) : CUDA_SUCCESS;
     if (handle_get(call.cuda->handles, HANDLE_LIBRARY, (guint64)handle, NULL) != library)
@@ -170,13 +170,13 @@ CUresult cuLibraryGetKernel(CUkernel *handle, CUlibrary of, const char *name)
     Kernel *kernel;
     CUDA_BEGIN(call);
 
-    if (handle == NULL || name == NULL)
+    if (!handle || !name)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Library *library = library_get(&call, of);
-    if (library == NULL)
+    if (!library)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     Entry *entry = program_entry(library->program, name);
-    if (entry == NULL)
+    if (!entry)
         CUDA_RETURN(call, program_no_symbol(&call, library->program, name));
     CUresult result = library_kernel(&call, library, entry, &kernel);
     if (result == CUDA_SUCCESS)
@@ -187,10 +187,10 @@ CUresult cuLibraryGetKernel(CUkernel *handle, CUlibrary of, const char *name)
 CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary of)
 {
     CUDA_BEGIN(call);
-    if (count == NULL)
+    if (!count)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Library *library = library_get(&call, of);
-    if (library == NULL)
+    if (!library)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     *count = library->program->entries->len;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -201,10 +201,10 @@ CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int n, CUlibrary 
     CUDA_BEGIN(call);
     CUresult result = CUDA_SUCCESS;
 
-    if (kernels == NULL || n == 0)
+    if (!kernels || n == 0)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Library *library = library_get(&call, of);
-    if (library == NULL)
+    if (!library)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     for (guint i = 0; i < n && i < library->program->entries->len && result == CUDA_SUCCESS; i++) {
         Kernel *kernel;
@@ -221,7 +221,7 @@ static CUresult current_module(Call *call, CUlibrary of, Module **module)
     Context *context;
     Library *library = library_get(call, of);
 
-    if (library == NULL)
+    if (!library)
         return CUDA_ERROR_INVALID_HANDLE;
     CUresult result = context_need(call, &context);
     return result == CUDA_SUCCESS ? library_module(call, library, context, module) : result;
@@ -232,7 +232,7 @@ CUresult cuLibraryGetModule(CUmodule *handle, CUlibrary of)
     Module *module;
     CUDA_BEGIN(call);
 
-    if (handle == NULL)
+    if (!handle)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = current_module(&call, of, &module);
     if (result == CUDA_SUCCESS)
@@ -267,10 +267,10 @@ CUresult cuKernelGetFunction(CUfunction *handle, CUkernel of)
     Function *function;
     CUDA_BEGIN(call);
 
-    if (handle == NULL)
+    if (!handle)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Kernel *kernel = kernel_get(&call, of);
-    if (kernel == NULL)
+    if (!kernel)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUresult result = context_need(&call, &context);
     if (result == CUDA_SUCCESS)
@@ -285,10 +285,10 @@ CUresult cuKernelGetFunction(CUfunction *handle, CUkernel of)
 CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel of)
 {
     CUDA_BEGIN(call);
-    if (library == NULL)
+    if (!library)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Kernel *kernel = kernel_get(&call, of);
-    if (kernel == NULL)
+    if (!kernel)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     *library = (CUlibrary)kernel->library->handle;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -297,15 +297,15 @@ CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel of)
 CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel of, CUdevice device)
 {
     CUDA_BEGIN(call);
-    if (value == NULL)
+    if (!value)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Kernel *kernel = kernel_get(&call, of);
-    if (kernel == NULL)
+    if (!kernel)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
-    if (cuda_device(call.cuda, device) == NULL)
+    if (!cuda_device(call.cuda, device))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
-    CUDA_RETURN(call, settings_get(&call, kernel->entry, kernel->library->program,
-                                   kernel_settings(kernel, device), device, attribute, value));
+    CUDA_RETURN(call, settings_get(&call, kernel->entry, kernel->library->program, kernel_settings(kernel, device),
+                                   device, attribute, value));
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel of, CUdevice device)
@@ -313,12 +313,11 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
     CUDA_BEGIN(call);
     Kernel *kernel = kernel_get(&call, of);
 
-    if (kernel == NULL)
+    if (!kernel)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
-    if (cuda_device(call.cuda, device) == NULL)
+    if (!cuda_device(call.cuda, device))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
-    CUDA_RETURN(call, settings_set(&call, kernel->entry, kernel_settings(kernel, device), device, attribute,
-                                   value));
+    CUDA_RETURN(call, settings_set(&call, kernel->entry, kernel_settings(kernel, device), device, attribute, value));
 }
 
 CUresult cuKernelSetCacheConfig(CUkernel of, CUfunc_cache config, CUdevice device)
@@ -326,9 +325,9 @@ CUresult cuKernelSetCacheConfig(CUkernel of, CUfunc_cache config, CUdevice devic
     CUDA_BEGIN(call);
     Kernel *kernel = kernel_get(&call, of);
 
-    if (kernel == NULL)
+    if (!kernel)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
-    if (cuda_device(call.cuda, device) == NULL)
+    if (!cuda_device(call.cuda, device))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
@@ -339,10 +338,10 @@ CUresult cuKernelSetCacheConfig(CUkernel of, CUfunc_cache config, CUdevice devic
 CUresult cuKernelGetName(const char **name, CUkernel of)
 {
     CUDA_BEGIN(call);
-    if (name == NULL || of == NULL)
+    if (!name || !of)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Kernel *kernel = kernel_get(&call, of);
-    if (kernel == NULL)
+    if (!kernel)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     *name = kernel->entry->function->symbol->name;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -353,7 +352,7 @@ CUresult cuKernelGetParamInfo(CUkernel of, size_t index, size_t *offset, size_t 
     CUDA_BEGIN(call);
     Kernel *kernel = kernel_get(&call, of);
 
-    if (kernel == NULL)
+    if (!kernel)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUDA_RETURN(call, entry_parameter(kernel->entry, index, offset, bytes));
 }
@@ -361,10 +360,10 @@ CUresult cuKernelGetParamInfo(CUkernel of, size_t index, size_t *offset, size_t 
 CUresult cuKernelGetParamCount(CUkernel of, size_t *count)
 {
     CUDA_BEGIN(call);
-    if (count == NULL)
+    if (!count)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Kernel *kernel = kernel_get(&call, of);
-    if (kernel == NULL)
+    if (!kernel)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     *count = kernel->entry->function->params->len;
     CUDA_RETURN(call, CUDA_SUCCESS);

@@ -6,7 +6,7 @@ typedef struct {
     guint64 handle;
     JitOptions jit; /* of cuLinkCreate: their logs are written whenever a call ends */
     GPtrArray *units;
-    void *image;    /* of cuLinkComplete, until cuLinkDestroy */
+    void *image; /* of cuLinkComplete, until cuLinkDestroy */
     gsize bytes;
 } LinkState;
 
@@ -23,7 +23,7 @@ static CUresult create(Call *call, unsigned int n, CUjit_option *options, void *
 
     if (result == CUDA_SUCCESS)
         result = context_need(call, &context);
-    if (result == CUDA_SUCCESS && handle == NULL)
+    if (result == CUDA_SUCCESS && !handle)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result != CUDA_SUCCESS) {
         jit_options_answer(&link->jit);
@@ -46,13 +46,13 @@ static CUresult check_unit(Call *call, JitOptions *jit, const Unit *unit)
 
     for (guint i = 0; good && i < module->functions->len && unit->bytes <= PROGRAM_EAGER_BYTES_MAX; i++) {
         PtxFunction *function = module->functions->pdata[i];
-        good = function->body == NULL || ptx_function_code(function, &error) != NULL ||
+        good = !function->body || ptx_function_code(function, &error) ||
                !g_error_matches(error, PTX_LOAD_ERROR, PTX_LOAD_ERROR_SYNTAX);
         if (good)
             g_clear_error(&error); /* what other texts may still bring, or what the whole is asked for again */
     }
     ptx_module_free(module);
-    if (error == NULL) /* names that are twice there are the linker's business */
+    if (!error) /* names that are twice there are the linker's business */
         return CUDA_SUCCESS;
     g_autofree char *text = g_strdup_printf("PTX: %s", error->message);
     unit_fail(call, jit, text);
@@ -66,14 +66,14 @@ static CUresult add(Call *call, CUlinkState handle, CUjitInputType type, const c
     const Context *context = context_current(call, NULL);
     LinkState *link = link_get(call, handle);
 
-    if (link == NULL)
+    if (!link)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (link->image != NULL || data == NULL || bytes == 0 || (unsigned)type >= CU_JIT_NUM_INPUT_TYPES)
+    if (link->image || !data || bytes == 0 || (unsigned)type >= CU_JIT_NUM_INPUT_TYPES)
         return CUDA_ERROR_INVALID_VALUE;
     if (type == CU_JIT_INPUT_NVVM)
         return CUDA_ERROR_NOT_SUPPORTED;
     CUresult result = jit_options_read(&own, n, options, values);
-    call->device = context != NULL ? context->device : 0;
+    call->device = context ? context->device : 0;
     guint before = link->units->len, sm = device_sm(call->cuda, call->device);
     if (result == CUDA_SUCCESS)
         result = units_from_image(call, &link->jit, sm, name, data, bytes, link->units);
@@ -100,7 +100,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
                           unsigned int n, CUjit_option *options, void **values)
 {
     CUDA_BEGIN(call);
-    CUDA_RETURN(call, add(&call, state, type, name != NULL ? name : "input", data, bytes, n, options, values));
+    CUDA_RETURN(call, add(&call, state, type, name ? name : "input", data, bytes, n, options, values));
 }
 
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int n,
@@ -110,7 +110,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
     gsize bytes;
     CUDA_BEGIN(call);
 
-    if (path == NULL)
+    if (!path)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (!g_file_get_contents(path, &data, &bytes, NULL))
         CUDA_RETURN(call, CUDA_ERROR_FILE_NOT_FOUND);
@@ -149,7 +149,7 @@ static CUresult complete(Call *call, LinkState *link)
 
     if (link->units->len == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    call->device = context != NULL ? context->device : 0;
+    call->device = context ? context->device : 0;
     CUresult result = program_new(call, &link->jit, device_sm(call->cuda, call->device), link->units, &program);
     if (result != CUDA_SUCCESS)
         return result;
@@ -166,16 +166,16 @@ CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
     LinkState *link = link_get(&call, state);
     CUresult result = CUDA_SUCCESS;
 
-    if (link == NULL)
+    if (!link)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
-    if (image == NULL)
+    if (!image)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (link->image == NULL)
+    if (!link->image)
         result = complete(&call, link);
     jit_options_flush(&link->jit);
     if (result == CUDA_SUCCESS) {
         *image = link->image;
-        if (bytes != NULL)
+        if (bytes)
             *bytes = link->bytes;
     }
     CUDA_RETURN(call, result);
@@ -186,7 +186,7 @@ CUresult cuLinkDestroy(CUlinkState state)
     CUDA_BEGIN(call);
     LinkState *link = link_get(&call, state);
 
-    if (link == NULL)
+    if (!link)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     jit_options_drop(&link->jit); /* the program's buffers may be gone by now */
     g_ptr_array_unref(link->units);

@@ -18,9 +18,8 @@ static CUresult bank_new(Call *call, const Context *context, guint64 bytes, gboo
 
     if (bytes == 0)
         return CUDA_SUCCESS;
-    CUresult result =
-        managed ? managed_new(call, context->device, bytes + PTX_ALIGN_MAX, &range)
-                : device_memory_new(call, RANGE_ALLOC, context->device, bytes + PTX_ALIGN_MAX, 0, &range);
+    CUresult result = managed ? managed_new(call, context->device, bytes + PTX_ALIGN_MAX, &range)
+                              : device_memory_new(call, RANGE_ALLOC, context->device, bytes + PTX_ALIGN_MAX, 0, &range);
     if (result != CUDA_SUCCESS)
         return result;
     range->context = context->id;
@@ -35,10 +34,10 @@ static gboolean bank_fill(Call *call, const Module *module, PtxSpace space, guin
 {
     const Range *range = va != 0 ? range_find(call->cuda->ranges, va) : NULL;
 
-    if (range == NULL)
+    if (!range)
         return TRUE;
     g_autofree guint8 *data = g_try_malloc(bytes);
-    if (data == NULL)
+    if (!data)
         return FALSE;
     ptx_module_bank(module->program->ptx, space, bank_base(module->global_va), bank_base(module->const_va), data);
     guint64 at = range->offset + (bank_base(va) - va);
@@ -55,7 +54,7 @@ static void bank_free(Call *call, guint64 va)
 {
     Range *range = va != 0 ? range_find(call->cuda->ranges, va) : NULL;
 
-    if (range != NULL)
+    if (range)
         memory_free_range(call, range);
 }
 
@@ -97,7 +96,7 @@ void module_free(Call *call, Module *module)
     GHashTableIter iter;
     gpointer value;
 
-    if (module->library != NULL)
+    if (module->library)
         g_ptr_array_remove(module->library->modules, module);
     g_hash_table_iter_init(&iter, module->functions);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
@@ -146,7 +145,7 @@ CUresult module_function(Call *call, Module *module, Entry *entry, Function **fu
 {
     Function *found = g_hash_table_lookup(module->functions, entry);
 
-    if (found == NULL) {
+    if (!found) {
         CUresult result = program_entry_use(call, entry);
         if (result != CUDA_SUCCESS)
             return result;
@@ -157,8 +156,8 @@ CUresult module_function(Call *call, Module *module, Entry *entry, Function **fu
         settings_init(&found->own, entry);
         found->handle = handle_new(call->cuda->handles, HANDLE_FUNCTION, found);
         g_hash_table_insert(module->functions, entry, found);
-        Kernel *kernel = module->library != NULL ? g_hash_table_lookup(module->library->kernels, entry) : NULL;
-        if (kernel != NULL)
+        Kernel *kernel = module->library ? g_hash_table_lookup(module->library->kernels, entry) : NULL;
+        if (kernel)
             found->settings = kernel_settings(kernel, module->context->device);
     }
     *function = found;
@@ -168,17 +167,17 @@ CUresult module_function(Call *call, Module *module, Entry *entry, Function **fu
 CUresult module_global(Call *call, Module *module, const char *name, gboolean managed, CUdeviceptr *address,
                        size_t *bytes)
 {
-    const PtxSymbol *symbol = name != NULL ? ptx_module_variable(module->program->ptx, name) : NULL;
+    const PtxSymbol *symbol = name ? ptx_module_variable(module->program->ptx, name) : NULL;
 
-    if (name == NULL || (address == NULL && bytes == NULL) || program_entry(module->program, name) != NULL)
+    if (!name || (!address && !bytes) || program_entry(module->program, name))
         return CUDA_ERROR_INVALID_VALUE;
-    if (symbol == NULL)
+    if (!symbol)
         return program_no_symbol(call, module->program, name);
     if (managed && !symbol->managed)
         return CUDA_ERROR_NOT_FOUND;
-    if (address != NULL)
+    if (address)
         *address = ptx_symbol_address(symbol, bank_base(module->global_va), bank_base(module->const_va));
-    if (bytes != NULL)
+    if (bytes)
         *bytes = symbol->resolved->bytes;
     return CUDA_SUCCESS;
 }
@@ -194,11 +193,10 @@ static CUresult load(Call *call, CUmodule *module, const char *name, const void 
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (module == NULL || image == NULL)
+    if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
     call->device = context->device;
-    result =
-        program_from_image(call, jit, device_sm(call->cuda, context->device), name, image, bytes, &program);
+    result = program_from_image(call, jit, device_sm(call->cuda, context->device), name, image, bytes, &program);
     if (result != CUDA_SUCCESS)
         return result;
     result = module_new(call, context, program, &made);
@@ -244,7 +242,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
     gsize n;
     CUDA_BEGIN(call);
 
-    if (module == NULL || path == NULL)
+    if (!module || !path)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (!g_file_get_contents(path, &bytes, &n, NULL))
         CUDA_RETURN(call, CUDA_ERROR_FILE_NOT_FOUND);
@@ -257,12 +255,12 @@ CUresult cuModuleUnload(CUmodule handle)
     CUDA_BEGIN(call);
     Module *module = module_get(&call, handle);
 
-    if (module == NULL)
+    if (!module)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUresult result = context_need(&call, &context);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
-    if (module->library != NULL) /* it goes with its library. source: cuda.h on cuLibraryGetModule */
+    if (module->library) /* it goes with its library. source: cuda.h on cuLibraryGetModule */
         CUDA_RETURN(call, CUDA_ERROR_NOT_PERMITTED);
     result = memory_wait_device(&call); /* a kernel that runs still reads its code */
     if (handle_get(call.cuda->handles, HANDLE_MODULE, (guint64)handle, NULL) != module)
@@ -274,10 +272,10 @@ CUresult cuModuleUnload(CUmodule handle)
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
     CUDA_BEGIN(call);
-    if (mode == NULL)
+    if (!mode)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     const char *asked = g_getenv("CUDA_MODULE_LOADING");
-    *mode = asked != NULL && strcmp(asked, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
+    *mode = asked && strcmp(asked, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
@@ -286,14 +284,14 @@ CUresult cuModuleGetFunction(CUfunction *handle, CUmodule of, const char *name)
     Function *function;
     CUDA_BEGIN(call);
 
-    if (handle == NULL || name == NULL || name[0] == '\0')
+    if (!handle || !name || name[0] == '\0')
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Module *module = module_get(&call, of);
-    if (module == NULL)
+    if (!module)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     Entry *entry = program_entry(module->program, name);
     call.device = module->context->device;
-    if (entry == NULL)
+    if (!entry)
         CUDA_RETURN(call, program_no_symbol(&call, module->program, name));
     CUresult result = module_function(&call, module, entry, &function);
     if (result == CUDA_SUCCESS)
@@ -304,10 +302,10 @@ CUresult cuModuleGetFunction(CUfunction *handle, CUmodule of, const char *name)
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule of)
 {
     CUDA_BEGIN(call);
-    if (count == NULL)
+    if (!count)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Module *module = module_get(&call, of);
-    if (module == NULL)
+    if (!module)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     *count = module->program->entries->len;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -318,10 +316,10 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int n, CUmod
     CUDA_BEGIN(call);
     CUresult result = CUDA_SUCCESS;
 
-    if (functions == NULL || n == 0)
+    if (!functions || n == 0)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Module *module = module_get(&call, of);
-    if (module == NULL)
+    if (!module)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     for (guint i = 0; i < n && i < module->program->entries->len && result == CUDA_SUCCESS; i++) {
         Function *function;
@@ -337,7 +335,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule of, 
     CUDA_BEGIN(call);
     Module *module = module_get(&call, of);
 
-    if (module == NULL)
+    if (!module)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUDA_RETURN(call, module_global(&call, module, name, FALSE, address, bytes));
 }

@@ -19,7 +19,7 @@ static CUresult max_blocks(Call *call, int *n, CUfunction handle, int threads, g
 {
     Function *function;
 
-    if (n == NULL || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+    if (!n || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = function_get(call, handle, &function);
     return result == CUDA_SUCCESS ? blocks(call, function, threads, dynamic_shared, n) : result;
@@ -44,7 +44,7 @@ static CUresult best_block(Call *call, int *grid, int *block, CUfunction handle,
 {
     Function *function;
 
-    if (grid == NULL || block == NULL || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE || limit < 0)
+    if (!grid || !block || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE || limit < 0)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = function_get(call, handle, &function);
     if (result != CUDA_SUCCESS)
@@ -55,7 +55,7 @@ static CUresult best_block(Call *call, int *grid, int *block, CUfunction handle,
     *grid = *block = 0;
     for (int step = (most + 31) / 32 * 32; step > 0; step -= 32) {
         int threads = MIN(step, most), n;
-        result = blocks(call, function, threads, shared_of != NULL ? shared_of(threads) : dynamic_shared, &n);
+        result = blocks(call, function, threads, shared_of ? shared_of(threads) : dynamic_shared, &n);
         if (result != CUDA_SUCCESS)
             return result;
         if (n * threads <= best)
@@ -88,7 +88,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction handl
     Function *function;
     CUDA_BEGIN(call);
 
-    if (bytes == NULL || n <= 0)
+    if (!bytes || n <= 0)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = function_get(&call, handle, &function);
     if (result != CUDA_SUCCESS)
@@ -97,8 +97,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction handl
     result = blocks(&call, function, threads, 0, &fit);
     if (result != CUDA_SUCCESS || fit < n)
         CUDA_RETURN(call, result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE);
-    gsize low = 0, high =
-        (gsize)device_attribute(call.cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    gsize low = 0,
+          high = (gsize)device_attribute(call.cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     while (low < high) {
         gsize middle = (low + high + 1) / 2;
         blocks(&call, function, threads, middle, &fit);
@@ -118,7 +118,7 @@ static guint cluster_of(const CUlaunchConfig *config, const Function *function)
     const guint32 *fixed = function->entry->function->cluster;
     guint size = fixed[0] != 0 ? MAX(fixed[0], 1u) * MAX(fixed[1], 1u) * MAX(fixed[2], 1u) : 1;
 
-    for (unsigned int i = 0; config->attrs != NULL && i < config->numAttrs; i++)
+    for (unsigned int i = 0; config->attrs && i < config->numAttrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             size = config->attrs[i].value.clusterDim.x * config->attrs[i].value.clusterDim.y *
                    config->attrs[i].value.clusterDim.z;
@@ -127,7 +127,7 @@ static guint cluster_of(const CUlaunchConfig *config, const Function *function)
 
 static CUresult of_config(Call *call, CUfunction handle, const CUlaunchConfig *config, Function **function, int *n)
 {
-    if (config == NULL || config->blockDimX == 0 || config->blockDimY == 0 || config->blockDimZ == 0)
+    if (!config || config->blockDimX == 0 || config->blockDimY == 0 || config->blockDimZ == 0)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = function_get(call, handle, function);
     guint64 threads = (guint64)config->blockDimX * config->blockDimY * config->blockDimZ;
@@ -142,7 +142,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction handle, const 
     int n;
     CUDA_BEGIN(call);
 
-    if (size == NULL)
+    if (!size)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = of_config(&call, handle, config, &function, &n);
     if (result == CUDA_SUCCESS)
@@ -157,7 +157,7 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle, const CU
     int n;
     CUDA_BEGIN(call);
 
-    if (clusters == NULL)
+    if (!clusters)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = of_config(&call, handle, config, &function, &n);
     if (result != CUDA_SUCCESS)
@@ -165,7 +165,8 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle, const CU
     guint size = cluster_of(config, function);
     if (size == 0 || size > (function->settings->non_portable ? 16u : 8u))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    *clusters = n * device_attribute(call.cuda, function->module->context->device,
-                                     CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) / (int)size;
+    *clusters =
+        n * device_attribute(call.cuda, function->module->context->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) /
+        (int)size;
     CUDA_RETURN(call, CUDA_SUCCESS);
 }

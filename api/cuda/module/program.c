@@ -142,7 +142,7 @@ CUresult units_from_image(Call *call, JitOptions *jit, guint sm, const char *nam
         return CUDA_ERROR_INVALID_IMAGE;
     }
     gsize n = bytes == IMAGE_BYTES_UNKNOWN ? strlen(image) : strnlen(image, bytes);
-    if (g_strstr_len(image, (gssize)n, ".version") == NULL) {
+    if (!g_strstr_len(image, (gssize)n, ".version")) {
         unit_fail(call, jit, "the image is text, but not PTX: it has no .version");
         return CUDA_ERROR_INVALID_IMAGE;
     }
@@ -161,14 +161,10 @@ static void entry_free(gpointer data)
 static CUresult code_of(const GError *error)
 {
     switch ((PtxLoadError)error->code) {
-    case PTX_LOAD_ERROR_UNSUPPORTED:
-        return CUDA_ERROR_NOT_SUPPORTED;
-    case PTX_LOAD_ERROR_VERSION:
-        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-    case PTX_LOAD_ERROR_IMAGE:
-        return CUDA_ERROR_INVALID_IMAGE;
-    default:
-        return CUDA_ERROR_INVALID_PTX;
+    case PTX_LOAD_ERROR_UNSUPPORTED: return CUDA_ERROR_NOT_SUPPORTED;
+    case PTX_LOAD_ERROR_VERSION: return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    case PTX_LOAD_ERROR_IMAGE: return CUDA_ERROR_INVALID_IMAGE;
+    default: return CUDA_ERROR_INVALID_PTX;
     }
 }
 
@@ -202,8 +198,7 @@ static void list_entries(Program *program)
 
     for (guint i = 0; i < functions->len; i++) {
         PtxFunction *function = functions->pdata[i];
-        if (!function->entry || function->body == NULL ||
-            g_hash_table_contains(program->by_name, function->symbol->name))
+        if (!function->entry || !function->body || g_hash_table_contains(program->by_name, function->symbol->name))
             continue;
         Entry *entry = g_new0(Entry, 1);
         entry->function = function->symbol->resolved->function;
@@ -295,7 +290,7 @@ CUresult program_from_image(Call *call, JitOptions *jit, guint sm, const char *n
     result = program_new(call, jit, sm, units, program);
     if (result == CUDA_SUCCESS)
         (*program)->left_out = g_steal_pointer(&left_out);
-    else if (left_out != NULL) /* what is missing may stand there */
+    else if (left_out) /* what is missing may stand there */
         unit_fail(call, jit, left_out);
     return result;
 }
@@ -308,7 +303,7 @@ Program *program_ref(Program *program)
 
 void program_unref(Program *program)
 {
-    if (program == NULL || --program->refs > 0)
+    if (!program || --program->refs > 0)
         return;
     g_hash_table_unref(program->by_name);
     g_ptr_array_unref(program->entries);
@@ -321,7 +316,7 @@ Entry *program_entry(Program *program, const char *name) { return g_hash_table_l
 
 CUresult program_no_symbol(Call *call, const Program *program, const char *name)
 {
-    if (program->left_out != NULL)
+    if (program->left_out)
         cuda_diagnose(call, 0, call->device, 0, "%s: not in the image's PTX; %s", name, program->left_out);
     return CUDA_ERROR_NOT_FOUND;
 }

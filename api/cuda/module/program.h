@@ -10,8 +10,8 @@
 
 /* Texts that are to be linked. */
 typedef struct {
-    char *name;  /* for messages */
-    char *text;  /* ends in a NUL that `bytes` does not count */
+    char *name; /* for messages */
+    char *text; /* ends in a NUL that `bytes` does not count */
     gsize bytes;
     guint registers_max; /* of its kernels, as its compiler was told; 0: not said */
 } Unit;
@@ -19,9 +19,9 @@ typedef struct {
 /* One kernel of a program. */
 typedef struct {
     PtxFunction *function;
-    gboolean looked_at;  /* `usage` or `broken` is there */
+    gboolean looked_at; /* `usage` or `broken` is there */
     PtxUsage usage;
-    CUresult broken;     /* why it cannot run */
+    CUresult broken; /* why it cannot run */
     char *why;
 } Entry;
 

@@ -33,36 +33,18 @@ CUresult settings_get(Call *call, const Entry *entry, const Program *program, co
                       CUfunction_attribute attribute, int *value)
 {
     switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = (int)threads_max(call, entry, device);
-        break;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        *value = (int)entry->usage.shared_bytes;
-        break;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-        *value = (int)program->ptx->const_bytes;
-        break;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-        *value = (int)entry->usage.local_bytes;
-        break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        *value = (int)entry->usage.registers;
-        break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)threads_max(call, entry, device); break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)entry->usage.shared_bytes; break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)program->ptx->const_bytes; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)entry->usage.local_bytes; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)entry->usage.registers; break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: /* the virtual architecture, as drivers answer */
         *value = (int)entry->function->unit->sm;
         break;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *value = (int)device_sm(call->cuda, device);
-        break;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-        *value = 0;
-        break;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = (int)settings->dynamic_shared_max;
-        break;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        *value = settings->carveout;
-        break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = (int)device_sm(call->cuda, device); break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = 0; break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)settings->dynamic_shared_max; break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = settings->carveout; break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
         *value = entry->function->explicit_cluster && entry->function->cluster[0] == 0;
         break;
@@ -71,14 +53,9 @@ CUresult settings_get(Call *call, const Entry *entry, const Program *program, co
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
         *value = required_cluster(entry, settings, attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
         break;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-        *value = settings->non_portable;
-        break;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        *value = settings->cluster_policy;
-        break;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *value = settings->non_portable; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *value = settings->cluster_policy; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
 }
@@ -129,8 +106,7 @@ CUresult settings_set(Call *call, const Entry *entry, Settings *settings, int de
             return CUDA_ERROR_INVALID_VALUE;
         settings->cluster_policy = value;
         return CUDA_SUCCESS;
-    default: /* what the text decides can only be read */
-        return CUDA_ERROR_INVALID_VALUE;
+    default: /* what the text decides can only be read */ return CUDA_ERROR_INVALID_VALUE;
     }
 }
 
@@ -138,11 +114,11 @@ CUresult entry_parameter(const Entry *entry, size_t index, size_t *offset, size_
 {
     const GArray *params = entry->function->params;
 
-    if (offset == NULL || index >= params->len)
+    if (!offset || index >= params->len)
         return CUDA_ERROR_INVALID_VALUE;
     const PtxParam *param = &g_array_index(params, PtxParam, index);
     *offset = param->offset;
-    if (bytes != NULL)
+    if (bytes)
         *bytes = param->bytes;
     return CUDA_SUCCESS;
 }
@@ -151,7 +127,7 @@ Settings *kernel_settings(Kernel *kernel, int device)
 {
     Settings *settings = g_hash_table_lookup(kernel->settings, GINT_TO_POINTER(device));
 
-    if (settings == NULL) {
+    if (!settings) {
         settings = g_new0(Settings, 1);
         settings_init(settings, kernel->entry);
         g_hash_table_insert(kernel->settings, GINT_TO_POINTER(device), settings);

@@ -22,9 +22,8 @@ static CUresult check_sizes(const Cuda *cuda, const Team *team, const Bind *bind
 {
     guint64 granularity = cuda->spec.multicast_min_bytes;
 
-    if (bind->bytes == 0 || !aligned(bind->bytes, granularity) ||
-        !aligned(bind->offset, granularity) || !aligned(bind->memory_offset, granularity) ||
-        !fits(bind->offset, bind->bytes, team->bytes) ||
+    if (bind->bytes == 0 || !aligned(bind->bytes, granularity) || !aligned(bind->offset, granularity) ||
+        !aligned(bind->memory_offset, granularity) || !fits(bind->offset, bind->bytes, team->bytes) ||
         !fits(bind->memory_offset, bind->bytes, bind->phys->page.bytes))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
@@ -48,8 +47,8 @@ static CUresult bound_gpu(const Cuda *cuda, const Bind *bind, guint16 *gpu)
         return page->location_id == device->gpu ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     if (page->location_type != CU_MEM_LOCATION_TYPE_HOST_NUMA)
         return CUDA_ERROR_INVALID_VALUE;
-    cuda_class_attribute(device->kind, device->gpu, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
-                         (int)cuda->spec.driver_version, &numa);
+    cuda_class_attribute(device->kind, device->gpu, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, (int)cuda->spec.driver_version,
+                         &numa);
     return page->location_id == numa ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -72,8 +71,7 @@ static CUresult check_bind(Call *call, Team *team, const Bind *bind, guint16 *gp
         result = CUDA_ERROR_INVALID_DEVICE;
     if (result == CUDA_SUCCESS)
         result = check_sizes(call->cuda, team, bind);
-    if (result == CUDA_SUCCESS && (team->handle_types != 0 || team->imported) &&
-        bind->phys->page.handle_types == 0)
+    if (result == CUDA_SUCCESS && (team->handle_types != 0 || team->imported) && bind->phys->page.handle_types == 0)
         result = CUDA_ERROR_INVALID_VALUE;
     return result;
 }
@@ -93,8 +91,8 @@ static gboolean make_room(Call *call, Team *team, const Bind *bind, guint16 gpu)
         if (!overlaps(b, gpu, bind->offset, bind->bytes))
             continue;
         cuda_diagnose(call, bind->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
-                      "bind over a bind: offset 0x%" G_GINT64_MODIFIER
-                      "x overlaps the one at 0x%" G_GINT64_MODIFIER "x",
+                      "bind over a bind: offset 0x%" G_GINT64_MODIFIER "x overlaps the one at 0x%" G_GINT64_MODIFIER
+                      "x",
                       bind->offset, b->offset);
         if (call->cuda->spec.overlapping_binds == CUDA_OVERLAP_REJECT || b->offset == bind->offset)
             return FALSE;
@@ -103,10 +101,30 @@ static gboolean make_room(Call *call, Team *team, const Bind *bind, guint16 gpu)
     return TRUE;
 }
 
+/* Takes a bind back that the fabric did not make; one that another process has taken back meanwhile was made. */
+static CUresult check_made(Call *call, Team *team, guint32 serial)
+{
+    if (team_mirrors(team, serial))
+        return CUDA_SUCCESS;
+    CUresult result = CUDA_SUCCESS;
+    team_lock(team);
+    for (guint32 i = 0; i < team_binds(team) && result == CUDA_SUCCESS; i++) {
+        if (team->page->bind[i].serial != serial)
+            continue;
+        team_drop_bind(team, i);
+        team_changed(team);
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    team_unlock(team);
+    team_sync(call, team);
+    return result;
+}
+
 static CUresult enter_bind(Call *call, Team *team, const Bind *bind, guint16 gpu)
 {
     TeamPage *page = team->page;
     CUresult result = CUDA_SUCCESS;
+    guint32 serial = 0;
 
     team_lock(team);
     if (team_binds(team) == TEAM_BINDS_MAX)
@@ -115,21 +133,21 @@ static CUresult enter_bind(Call *call, Team *team, const Bind *bind, guint16 gpu
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS) {
         guint32 n = team_binds(team);
-        page->bind[n] =
-            (TeamBind){.offset = bind->offset,
-                       .bytes = bind->bytes,
-                       .memory_offset = bind->memory_offset,
-                       .identity = {bind->phys->identity[0], bind->phys->identity[1]},
-                       .pid = getpid(),
-                       .fd = bind->phys->fd,
-                       .gpu = gpu,
-                       .serial = ++page->serials};
+        serial = ++page->serials;
+        page->bind[n] = (TeamBind){.offset = bind->offset,
+                                   .bytes = bind->bytes,
+                                   .memory_offset = bind->memory_offset,
+                                   .identity = {bind->phys->identity[0], bind->phys->identity[1]},
+                                   .pid = getpid(),
+                                   .fd = bind->phys->fd,
+                                   .gpu = gpu,
+                                   .serial = serial};
         page->n_binds = n + 1;
         team_changed(team);
     }
     team_unlock(team);
     team_sync(call, team);
-    return result;
+    return result == CUDA_SUCCESS ? check_made(call, team, serial) : result;
 }
 
 static CUresult bind_any(Call *call, Team *team, const Bind *bind)
@@ -151,17 +169,16 @@ static CUresult bind_any(Call *call, Team *team, const Bind *bind)
     return result;
 }
 
-static CUresult check_head(Call *call, guint64 object, int device, unsigned long long flags,
-                           Team **team)
+static CUresult check_head(Call *call, guint64 object, int device, unsigned long long flags, Team **team)
 {
     if (!call->cuda->multicast)
         return CUDA_ERROR_NOT_SUPPORTED;
     *team = vmm_team(call, object);
-    if (*team == NULL || flags != 0)
+    if (!*team || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     if (device == DEVICE_OF_MEMORY)
         return CUDA_SUCCESS;
-    if (cuda_device(call->cuda, device) == NULL)
+    if (!cuda_device(call->cuda, device))
         return CUDA_ERROR_INVALID_DEVICE;
     return call->cuda->device[device].multicast ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
@@ -171,9 +188,9 @@ static CUresult check_head(Call *call, guint64 object, int device, unsigned long
 static CUresult released_head(Call *call, guint64 object, int device, Team **team)
 {
     *team = handle_get_released(call->cuda->handles, HANDLE_MULTICAST, object);
-    if (*team == NULL || call->cuda->spec.unbind_released != CUDA_RELEASED_ACCEPT)
+    if (!*team || call->cuda->spec.unbind_released != CUDA_RELEASED_ACCEPT)
         return check_head(call, object, device, 0, team);
-    if (cuda_device(call->cuda, device) == NULL)
+    if (!cuda_device(call->cuda, device))
         return CUDA_ERROR_INVALID_DEVICE;
     cuda_diagnose(call, object, device, 0,
                   "unbind by a multicast handle that was released; its mapping keeps the object");
@@ -188,7 +205,7 @@ static CUresult bind_memory(Call *call, Bind bind, guint64 memory_handle, unsign
     if (result != CUDA_SUCCESS)
         return result;
     MemoryHandle *memory = vmm_memory(call, memory_handle);
-    if (memory == NULL)
+    if (!memory)
         return CUDA_ERROR_INVALID_VALUE;
     bind.phys = memory->phys;
     return bind_any(call, team, &bind);
@@ -202,8 +219,7 @@ static CUresult bind_address(Call *call, Bind bind, guint64 address, unsigned lo
     if (result != CUDA_SUCCESS)
         return result;
     Range *range = range_find(call->cuda->ranges, address);
-    if (range == NULL || (range->kind != RANGE_VMM && range->kind != RANGE_POOL) ||
-        range->phys == NULL || range->freed ||
+    if (!range || (range->kind != RANGE_VMM && range->kind != RANGE_POOL) || !range->phys || range->freed ||
         !aligned(address, call->cuda->spec.multicast_min_bytes) ||
         !fits(address - range->va, bind.bytes, range->bytes)) {
         cuda_diagnose(call, bind.handle, bind.device, address,
@@ -224,20 +240,19 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle object, size_t object_o
     CUDA_RETURN(call, bind_memory(&call, bind, memory, flags));
 }
 
-CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle object, CUdevice device,
-                               size_t object_offset, CUmemGenericAllocationHandle memory,
-                               size_t memory_offset, size_t bytes, unsigned long long flags)
+CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle object, CUdevice device, size_t object_offset,
+                               CUmemGenericAllocationHandle memory, size_t memory_offset, size_t bytes,
+                               unsigned long long flags)
 {
     CUDA_BEGIN(call);
     call.device = device;
-    Bind bind = {object,        device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device,
-                 object_offset, NULL,
-                 memory_offset, bytes};
+    Bind bind = {object, device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device, object_offset, NULL, memory_offset,
+                 bytes};
     CUDA_RETURN(call, bind_memory(&call, bind, memory, flags));
 }
 
-CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle object, size_t object_offset,
-                             CUdeviceptr address, size_t bytes, unsigned long long flags)
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle object, size_t object_offset, CUdeviceptr address,
+                             size_t bytes, unsigned long long flags)
 {
     CUDA_BEGIN(call);
     call.address = address;
@@ -245,16 +260,13 @@ CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle object, size_t object_
     CUDA_RETURN(call, bind_address(&call, bind, address, flags));
 }
 
-CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice device,
-                                size_t object_offset, CUdeviceptr address, size_t bytes,
-                                unsigned long long flags)
+CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice device, size_t object_offset,
+                                CUdeviceptr address, size_t bytes, unsigned long long flags)
 {
     CUDA_BEGIN(call);
     call.device = device;
     call.address = address;
-    Bind bind = {
-        object, device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device, object_offset, NULL, 0,
-        bytes};
+    Bind bind = {object, device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device, object_offset, NULL, 0, bytes};
     CUDA_RETURN(call, bind_address(&call, bind, address, flags));
 }
 
@@ -274,28 +286,24 @@ static gint find_bind(Call *call, Team *team, guint16 gpu, guint64 offset, guint
             continue;
         cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
                       "UB: unbind mismatch: [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
-                      "x) was asked, [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
-                      "x) is bound",
+                      "x) was asked, [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER "x) is bound",
                       offset, bytes, b->offset, b->bytes);
         if (call->cuda->spec.unbind_mismatch == CUDA_UNBIND_BY_OFFSET && b->offset == offset)
             return (gint)i;
         return -1;
     }
     cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
-                  "UB: nothing is bound at [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER "x)",
-                  offset, bytes);
+                  "UB: nothing is bound at [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER "x)", offset, bytes);
     return -1;
 }
 
-CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice ordinal,
-                           size_t object_offset, size_t bytes)
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice ordinal, size_t object_offset, size_t bytes)
 {
     Team *team;
     CUDA_BEGIN(call);
     call.device = ordinal;
     guint64 granularity = call.cuda->spec.multicast_min_bytes;
-    CUresult result =
-        released_head(&call, object, ordinal == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : ordinal, &team);
+    CUresult result = released_head(&call, object, ordinal == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : ordinal, &team);
 
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);

@@ -2,7 +2,7 @@
  * fabric manager to set it up (simulated time, bounded). See team.h.
  *
  * The last device that is added sends one request to the fabric manager; what it answers is seen by
- * whoever binds or maps first, and a failure stays with the object for good.
+ * the process that binds or maps first, and a failure stays with the object for good.
  * Source: open-gpu-kernel-modules mem_multicast_fabric.c; the time-out as users observed it. */
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -32,7 +32,7 @@ static gboolean has_entries(Call *call, const Team *team)
     if (cuda_engine(call, &request, NULL))
         return TRUE;
     cuda_diagnose(call, team->handle, -1, 0, "the switches have no room for a team of %u GPUs: %s", team->n_devices,
-                  why != NULL ? why : "the engine does not run");
+                  why ? why : "the engine does not run");
     return FALSE;
 }
 
@@ -95,7 +95,7 @@ static void ask(Call *call, Team *team, guint64 at_ps)
     team->asked = TRUE;
     team_sync(call, team);
     team->ready_ps = at_ps + call->cuda->spec.fm_latency_us * PS_PER_US;
-    if (engine_remote_self(team->engine) != NULL) /* time is the same for all, and one request is made */
+    if (engine_remote_self(team->engine)) /* time is the same for all, and one request is made */
         team->ready_ps = ask_once(team, team->ready_ps);
     if (state != CUDA_FM_OK || team->members_seen < team->n_devices) /* or members that are none */
         fail(team, CUDA_ERROR_ILLEGAL_STATE);
@@ -121,8 +121,8 @@ static void say_who_is_missing(Call *call, Team *team)
             g_string_append_printf(missing, "%s%u", missing->len > 0 ? ", " : "", i);
     team_unlock(team);
     cuda_diagnose(call, team->handle, -1, 0,
-                  "watchdog: waiting for team members: %u of %u were added; not added: device %s",
-                  n, team->n_devices, missing->len > 0 ? missing->str : "of another process");
+                  "watchdog: waiting for team members: %u of %u were added; not added: device %s", n, team->n_devices,
+                  missing->len > 0 ? missing->str : "of another process");
 }
 
 /* Sleeps until the page changes; the caller holds no lock but has a reference. */
@@ -132,7 +132,7 @@ static EngineStatus wait_for_change(Team *team, gint sequence)
     EngineRequest request = {.op = ENGINE_OBJECT_WAIT, .object = team->object, .value = (guint32)sequence};
     EngineReply reply;
 
-    if (engine_remote_self(team->engine) != NULL)
+    if (engine_remote_self(team->engine))
         return engine_call(team->engine, &request, &reply);
     syscall(SYS_futex, &team->page->sequence, FUTEX_WAIT, sequence, &slice, NULL, 0);
     return ENGINE_OK;
@@ -164,12 +164,11 @@ static CUresult wait_for_members(Call *call, Team *team)
             result = CUDA_ERROR_DEINITIALIZED;
         else if (status == ENGINE_GONE)
             result = CUDA_ERROR_DEVICE_UNAVAILABLE;
-        else if (status != ENGINE_OK && !complete(team, &sequence)) { /* nobody is left that could add one */
+        else if (status != ENGINE_OK && !complete(team, &sequence)) { /* no process is left that could add one */
             say_who_is_missing(call, team);
             result = CUDA_ERROR_LAUNCH_TIMEOUT;
-        }
-        else if (watchdog_us != 0 && (guint64)(host_clock_us() - start) >= watchdog_us &&
-                 !complete(team, &sequence)) {
+        } else if (watchdog_us != 0 && (guint64)(host_clock_us() - start) >= watchdog_us &&
+                   !complete(team, &sequence)) {
             say_who_is_missing(call, team);
             result = CUDA_ERROR_LAUNCH_TIMEOUT;
         }
@@ -189,8 +188,7 @@ static gboolean has_answered(const Call *call, const Team *team, guint64 at_ps)
 {
     gboolean stopped = cuda_manager(call->cuda, -1) == CUDA_FM_STOPPED;
 
-    return team->asked && team->ready_ps <= at_ps &&
-           !(stopped && cuda_manager_since_ps(call->cuda) < team->ready_ps);
+    return team->asked && team->ready_ps <= at_ps && !(stopped && cuda_manager_since_ps(call->cuda) < team->ready_ps);
 }
 
 /* Until the answer can be there, or the driver's patience is at its end. */

@@ -1,9 +1,9 @@
 /* Multicast objects: granularity, creation, members. Binding is in bind.c. */
 #include "api/cuda/memory/vmm.h"
 
-#define KNOWN_TYPES                                                                                \
-    (CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |                         \
-     CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC)
+#define KNOWN_TYPES                                                                                                    \
+    (CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT |              \
+     CU_MEM_HANDLE_TYPE_FABRIC)
 
 /* What both calls that take properties look at. The padding of the structure is never read. */
 static CUresult check_properties(const Cuda *cuda, const CUmulticastObjectProp *prop)
@@ -23,16 +23,14 @@ CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectP
 
     if (!call.cuda->multicast)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
-    if (granularity == NULL || prop == NULL ||
-        (unsigned)option > CU_MULTICAST_GRANULARITY_RECOMMENDED || prop->numDevices == 0 ||
+    if (!granularity || !prop || (unsigned)option > CU_MULTICAST_GRANULARITY_RECOMMENDED || prop->numDevices == 0 ||
         prop->flags != 0 || (prop->handleTypes & ~(unsigned long long)KNOWN_TYPES) != 0)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (option == CU_MULTICAST_GRANULARITY_MINIMUM)
         *granularity = spec->multicast_min_bytes;
     else
-        *granularity = prop->size >= spec->multicast_large_bytes
-                           ? spec->multicast_large_bytes
-                           : spec->multicast_recommended_bytes;
+        *granularity = prop->size >= spec->multicast_large_bytes ? spec->multicast_large_bytes
+                                                                 : spec->multicast_recommended_bytes;
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
@@ -43,7 +41,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmultica
 
     if (!call.cuda->multicast)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
-    if (object == NULL || prop == NULL)
+    if (!object || !prop)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_properties(call.cuda, prop);
     if (result != CUDA_SUCCESS)
@@ -90,10 +88,10 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice ordi
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     call.device = ordinal;
     Team *team = vmm_team(&call, object);
-    if (team == NULL)
+    if (!team)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CudaDevice *device = cuda_device(call.cuda, ordinal);
-    if (device == NULL)
+    if (!device)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     if (!device->multicast)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
@@ -102,7 +100,8 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice ordi
     if (cuda_manager(call.cuda, device->gpu) == CUDA_FM_RESTARTED) { /* source: users' reports */
         cuda_diagnose(&call, object, ordinal, 0,
                       "the fabric manager was restarted, and the GPU was not reset since (cuda.fm_state; fanout fabric "
-                      "gpu-reset %u mends it)", device->gpu);
+                      "gpu-reset %u mends it)",
+                      device->gpu);
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     }
     CUresult result = add_member(team, device->gpu, &complete);

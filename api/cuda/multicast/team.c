@@ -10,10 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-GHashTable *team_table_new(void)
-{
-    return g_hash_table_new(identity_hash, identity_equal);
-}
+GHashTable *team_table_new(void) { return g_hash_table_new(identity_hash, identity_equal); }
 
 void team_lock(Team *team)
 {
@@ -33,8 +30,9 @@ void team_changed(Team *team)
 {
     g_atomic_int_inc(&team->page->sequence);
     syscall(SYS_futex, &team->page->sequence, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    if (engine_remote_self(team->engine) != NULL) { /* who waits there waits in the owner's engine */
-        EngineRequest request = {.op = ENGINE_OBJECT_CHANGED, .object = team->object,
+    if (engine_remote_self(team->engine)) { /* who waits there waits in the owner's engine */
+        EngineRequest request = {.op = ENGINE_OBJECT_CHANGED,
+                                 .object = team->object,
                                  .value = (guint32)g_atomic_int_get(&team->page->sequence)};
         EngineReply reply;
         engine_call(team->engine, &request, &reply);
@@ -162,8 +160,7 @@ static void team_end(Call *call, Team *team)
 
 static gboolean engine_object(Call *call, Team *team)
 {
-    EngineRequest request = {
-        .op = ENGINE_OBJECT_NEW, .fd = team->fd, .bytes = team->bytes, .value = team->n_devices};
+    EngineRequest request = {.op = ENGINE_OBJECT_NEW, .fd = team->fd, .bytes = team->bytes, .value = team->n_devices};
     EngineReply reply;
 
     if (!cuda_engine(call, &request, &reply))
@@ -184,7 +181,7 @@ CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     *team = team_around(call, fd, identity);
-    if (*team == NULL)
+    if (!*team)
         return CUDA_ERROR_OUT_OF_MEMORY;
     holder_enter(*team);
     return engine_object(call, *team) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -201,8 +198,8 @@ gboolean team_is_fd(int fd)
 /* Properties that cuMulticastCreate would have taken. What stands behind them is checked where it is read. */
 static gboolean team_is_sound(const Cuda *cuda, const Team *team)
 {
-    guint64 types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |
-                    CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC;
+    guint64 types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT |
+                    CU_MEM_HANDLE_TYPE_FABRIC;
 
     return team->n_devices >= 1 && team->n_devices <= TEAM_MEMBERS_MAX && team->bytes != 0 &&
            team->bytes % cuda->spec.multicast_min_bytes == 0 && team->handle_types != 0 &&
@@ -216,7 +213,7 @@ CUresult team_import(Call *call, int fd, Team **team)
     if (!team_is_fd(fd) || !identity_of_fd(fd, identity, &bytes) || !shared_file_is_sealed(fd))
         return CUDA_ERROR_INVALID_VALUE;
     Team *known = g_hash_table_lookup(call->cuda->teams, identity);
-    if (known != NULL) {
+    if (known) {
         if (known->refs == 0)
             holder_enter(known);
         team_ref(known);
@@ -227,7 +224,7 @@ CUresult team_import(Call *call, int fd, Team **team)
     if (own < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
     *team = team_around(call, own, identity);
-    if (*team == NULL)
+    if (!*team)
         return CUDA_ERROR_OUT_OF_MEMORY;
     (*team)->imported = TRUE;
     if (!team_is_sound(call->cuda, *team)) {
@@ -251,10 +248,7 @@ void team_name(Call *call, Team *team, guint64 handle)
     cuda_engine(call, &request, NULL);
 }
 
-void team_ref(Team *team)
-{
-    team->refs++;
-}
+void team_ref(Team *team) { team->refs++; }
 
 gboolean team_held_elsewhere(Team *team)
 {

@@ -3,7 +3,7 @@
  * What is common to all processes of a team (properties, members, binds, what the fabric manager
  * said) lives in one memfd page block with a robust lock; the shareable handle is a descriptor of
  * it. A change counts up `sequence`, on which waiters sleep (a futex, so that no lock is held while
- * waiting and a process that dies leaves nobody stuck). Each process mirrors members and binds into
+ * waiting and a process that dies leaves none stuck). Each process mirrors members and binds into
  * its engine. Source of the rules: open-gpu-kernel-modules mem_multicast_fabric.c; API.md
  * section 2. */
 #ifndef API_CUDA_MULTICAST_TEAM_H
@@ -46,9 +46,9 @@ typedef struct {
     guint32 n_holders;
     guint32 n_binds;
     guint32 serials;
-    guint32 era;          /* of the fabric manager, when the object was made: MachinePage */
-    guint32 tray;         /* the host that it was made on */
-    guint64 ready_ps;     /* on a machine with an owner: when the fabric manager will have answered; 0: not asked */
+    guint32 era;      /* of the fabric manager, when the object was made: MachinePage */
+    guint32 tray;     /* the host that it was made on */
+    guint64 ready_ps; /* on a machine with an owner: when the fabric manager will have answered; 0: not asked */
     guint16 member[TEAM_MEMBERS_MAX]; /* GPUs of the system, in order of addition */
     gint32 holder[TEAM_HOLDERS_MAX];  /* processes that hold the object */
     TeamBind bind[TEAM_BINDS_MAX];
@@ -74,15 +74,15 @@ typedef struct Team {
     guint64 creator_handle; /* 0: created by another process, or by import */
     guint64 handle;         /* this process's first, for diagnostics */
     gboolean imported;
-    gboolean by_fabric; /* imported by a fabric handle */
-    guint32 object;     /* the engine's number */
-    gint seen;          /* sequence of the page that the mirror shows */
-    guint32 members_seen; /* that the engine has, */
+    gboolean by_fabric;               /* imported by a fabric handle */
+    guint32 object;                   /* the engine's number */
+    gint seen;                        /* sequence of the page that the mirror shows */
+    guint32 members_seen;             /* that the engine has, */
     guint16 member[TEAM_MEMBERS_MAX]; /* and which */
-    GArray *mirror;    /* TeamMirror */
-    gboolean asked;    /* the fabric manager was asked to set the team up */
-    gboolean has_slot; /* an entry of the multicast table */
-    guint64 ready_ps;  /* when it will have answered */
+    GArray *mirror;                   /* TeamMirror */
+    gboolean asked;                   /* the fabric manager was asked to set the team up */
+    gboolean has_slot;                /* an entry of the multicast table */
+    guint64 ready_ps;                 /* when it will have answered */
 } Team;
 
 GHashTable *team_table_new(void);
@@ -95,15 +95,15 @@ void team_ref(Team *team);
 void team_unref(Call *call, Team *team);
 gboolean team_held_elsewhere(Team *team); /* by another process that lives */
 /* Ends teams that this process released but kept, with the memory that it bound, for other holders
- * who have released them since. Nobody tells it: called before memory and slots are counted. */
+ * who have released them since. No event tells it: called before memory and slots are counted. */
 void team_sweep(Call *call);
 
 /* Drops every bind of memory that the user has freed, with a diagnostic for each. */
 void team_detach(Call *call, const Phys *phys);
 
 void team_lock(Team *team);
-void team_unlock(Team *team); /* after changes: team_changed first */
-void team_changed(Team *team); /* page locked */
+void team_unlock(Team *team);                     /* after changes: team_changed first */
+void team_changed(Team *team);                    /* page locked */
 gboolean team_has(const Team *team, guint16 gpu); /* page locked */
 guint32 team_members(const Team *team);           /* at most the team's size; page locked */
 guint32 team_binds(const Team *team);             /* at most TEAM_BINDS_MAX; page locked */
@@ -111,9 +111,10 @@ void team_drop_bind(Team *team, guint32 i);       /* the last one takes its plac
 
 /* Brings the engine's object up to the page: other processes' members and binds too. */
 void team_sync(Call *call, Team *team);
+gboolean team_mirrors(const Team *team, guint32 serial); /* whether the fabric has the bind of this number */
 void team_sync_all(Call *call);
 /* Another process that lives holds a multicast object or memory of this one. The record's lock is
- * free, or somebody acts: then TRUE. */
+ * free, or a process acts: then TRUE. */
 gboolean team_others_live(void *cuda);
 
 /* Waits, without any lock, until all devices were added and the fabric manager answered: SUCCESS,

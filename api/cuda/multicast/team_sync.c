@@ -14,7 +14,7 @@ static Phys *bind_memory(Call *call, const TeamBind *bind)
 {
     Phys *phys = g_hash_table_lookup(call->cuda->phys, bind->identity);
 
-    if (phys != NULL) {
+    if (phys) {
         phys_ref(phys);
         return phys;
     }
@@ -40,8 +40,7 @@ static gboolean bind_is_sound(const Team *team, const TeamBind *bind)
 static void mirror_members(Call *call, Team *team, const guint16 *member, guint32 n)
 {
     for (guint32 i = 0; i < n && team->members_seen < team->n_devices; i++) {
-        EngineRequest request = {
-            .op = ENGINE_OBJECT_MEMBER, .object = team->object, .gpu = member[i]};
+        EngineRequest request = {.op = ENGINE_OBJECT_MEMBER, .object = team->object, .gpu = member[i]};
         gboolean known = member[i] >= call->cuda->fabric.system.gpus;
         for (guint32 k = 0; k < team->members_seen && !known; k++)
             known = team->member[k] == member[i];
@@ -64,20 +63,25 @@ static void mirror_add(Call *call, Team *team, const TeamBind *bind)
     Phys *phys = bind_is_sound(team, bind) ? bind_memory(call, bind) : NULL;
     TeamMirror mirror = {bind->serial, (guint16)bind->gpu, bind->offset, bind->bytes, phys};
 
-    if (phys != NULL && !fits(bind->memory_offset, bind->bytes, phys->page.bytes)) {
+    if (phys && !fits(bind->memory_offset, bind->bytes, phys->page.bytes)) {
         phys_unref(call, phys);
         phys = NULL;
     }
-    if (phys == NULL) {
+    if (!phys) {
         cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, (guint16)bind->gpu), 0,
                       "memory that process %d bound cannot be reached", bind->pid);
         return;
     }
     request.region = phys->region;
-    if (cuda_engine(call, &request, NULL))
+    if (cuda_engine(call, &request, NULL)) {
         g_array_append_val(team->mirror, mirror);
-    else
-        phys_unref(call, phys);
+        return;
+    }
+    cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, (guint16)bind->gpu), 0,
+                  "the fabric refused the bind of process %d at offset 0x%" G_GINT64_MODIFIER "x: the object holds "
+                  "another one there, or has had too many",
+                  bind->pid, bind->offset);
+    phys_unref(call, phys);
 }
 
 static gboolean page_has_serial(const TeamBind *binds, guint32 n, guint32 serial)
@@ -88,7 +92,7 @@ static gboolean page_has_serial(const TeamBind *binds, guint32 n, guint32 serial
     return FALSE;
 }
 
-static gboolean mirror_has_serial(const Team *team, guint32 serial)
+gboolean team_mirrors(const Team *team, guint32 serial)
 {
     for (guint i = 0; i < team->mirror->len; i++)
         if (g_array_index(team->mirror, TeamMirror, i).serial == serial)
@@ -113,7 +117,7 @@ static void mirror_binds(Call *call, Team *team, const TeamBind *binds, guint32 
         g_array_remove_index(team->mirror, i--);
     }
     for (guint32 i = 0; i < n; i++)
-        if (!mirror_has_serial(team, binds[i].serial))
+        if (!team_mirrors(team, binds[i].serial))
             mirror_add(call, team, &binds[i]);
 }
 

@@ -18,20 +18,18 @@ static gboolean allowed(const Range *range, gboolean write, int device, int *eng
         return TRUE; /* the driver copies between all devices */
     if ((range->access[device] & need) == need)
         return TRUE;
-    if (range->team == NULL && range->device >= 0 &&
-        (range->access[range->device] & need) == need) {
+    if (!range->team && range->device >= 0 && (range->access[range->device] & need) == need) {
         *engine_device = range->device;
         return TRUE;
     }
     return FALSE;
 }
 
-CUresult check_device_span(Call *call, guint64 va, guint64 bytes, gboolean write, int device,
-                           int *engine_device)
+CUresult check_device_span(Call *call, guint64 va, guint64 bytes, gboolean write, int device, int *engine_device)
 {
     for (guint64 at = va; at - va < bytes;) {
         Range *range = range_find(call->cuda->ranges, at);
-        if (range == NULL) {
+        if (!range) {
             cuda_diagnose(call, 0, device, at, "nothing is mapped at the address");
             return CUDA_ERROR_INVALID_VALUE;
         }
@@ -39,16 +37,15 @@ CUresult check_device_span(Call *call, guint64 va, guint64 bytes, gboolean write
             cuda_diagnose(call, 0, device, at, "use after cuMemFreeAsync");
             return CUDA_ERROR_INVALID_VALUE;
         }
-        if (range->team != NULL && !write) {
+        if (range->team && !write) {
             cuda_diagnose(call, range->handle, device, at, "UB: read through a multicast address");
             return CUDA_ERROR_INVALID_VALUE;
         }
         if (!allowed(range, write, device, engine_device)) {
-            cuda_diagnose(call, range->handle, device, at, "no right to %s the address",
-                          write ? "write" : "read");
+            cuda_diagnose(call, range->handle, device, at, "no right to %s the address", write ? "write" : "read");
             return CUDA_ERROR_INVALID_VALUE;
         }
-        if (range->team != NULL)
+        if (range->team)
             team_sync(call, range->team);
         at = range->va + range->bytes;
     }
@@ -60,10 +57,9 @@ static CopySide resolve(Call *call, guint64 address, CopySide side)
 {
     Range *range = range_find(call->cuda->ranges, address);
 
-    if (range != NULL && range->kind == RANGE_REGISTERED)
+    if (range && range->kind == RANGE_REGISTERED)
         return SIDE_HOST;
-    if (side == SIDE_DEVICE || range != NULL ||
-        reservation_find(call->cuda->ranges, address) != NULL)
+    if (side == SIDE_DEVICE || range || reservation_find(call->cuda->ranges, address))
         return SIDE_DEVICE;
     return SIDE_HOST;
 }
@@ -71,23 +67,23 @@ static CopySide resolve(Call *call, guint64 address, CopySide side)
 gboolean copy_span(guint64 width, guint64 pitch, guint64 height, guint64 *bytes)
 {
     *bytes = width;
-    return height == 0 || (g_uint64_checked_mul(bytes, height - 1, pitch) &&
-                           g_uint64_checked_add(bytes, *bytes, width));
+    return height == 0 ||
+           (g_uint64_checked_mul(bytes, height - 1, pitch) && g_uint64_checked_add(bytes, *bytes, width));
 }
 
 CopyMemory copy_memory(Call *call, guint64 address)
 {
     const Range *range = range_find(call->cuda->ranges, address);
 
-    if (range == NULL)
-        return reservation_find(call->cuda->ranges, address) != NULL ? COPY_DEVICE : COPY_PAGEABLE;
-    return range->team == NULL && range->device < 0 ? COPY_PINNED : COPY_DEVICE;
+    if (!range)
+        return reservation_find(call->cuda->ranges, address) ? COPY_DEVICE : COPY_PAGEABLE;
+    return !range->team && range->device < 0 ? COPY_PINNED : COPY_DEVICE;
 }
 
 gboolean copy_sync_memops(Call *call, guint64 address)
 {
     const Range *range = range_find(call->cuda->ranges, address);
-    return range != NULL && range->sync_memops;
+    return range && range->sync_memops;
 }
 
 static EngineWait when_answered(Call *call, const Copy *copy, CopyMemory to, CopyMemory from)
@@ -126,8 +122,7 @@ CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, Engi
     if (result == CUDA_SUCCESS && from == SIDE_DEVICE &&
         copy_span(copy->bytes, copy->source_pitch, copy->height, &bytes))
         result = check_device_span(call, copy->source, bytes, FALSE, source_device, &source_device);
-    if (result == CUDA_SUCCESS && to == SIDE_DEVICE &&
-        copy_span(copy->bytes, copy->pitch, copy->height, &bytes))
+    if (result == CUDA_SUCCESS && to == SIDE_DEVICE && copy_span(copy->bytes, copy->pitch, copy->height, &bytes))
         result = check_device_span(call, copy->destination, bytes, TRUE, device, &device);
     if (result == CUDA_SUCCESS &&
         ((to == SIDE_HOST && copy->destination == 0) || (from == SIDE_HOST && copy->source == 0)))
@@ -141,17 +136,16 @@ CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, Engi
         .pitch = copy->pitch,
         .source_pitch = copy->source_pitch,
         .height = copy->height,
-        .access = (guint32)(to == SIDE_HOST
-                                ? (from == SIDE_HOST ? ENGINE_HOST_BOTH : ENGINE_HOST_DESTINATION)
-                                : (from == SIDE_HOST ? ENGINE_HOST_SOURCE : ENGINE_HOST_NONE)),
+        .access = (guint32)(to == SIDE_HOST ? (from == SIDE_HOST ? ENGINE_HOST_BOTH : ENGINE_HOST_DESTINATION)
+                                            : (from == SIDE_HOST ? ENGINE_HOST_SOURCE : ENGINE_HOST_NONE)),
     };
     CopyMemory to_memory = copy_memory(call, copy->destination);
     CopyMemory from_memory = copy_memory(call, copy->source);
     request->wait = when_answered(call, copy, to_memory, from_memory);
-    if (from == SIDE_HOST && from_memory == COPY_PAGEABLE && copy->asynchronous &&
-        !copy->stream_order && request->wait == ENGINE_ANSWER_QUEUED)
+    if (from == SIDE_HOST && from_memory == COPY_PAGEABLE && copy->asynchronous && !copy->stream_order &&
+        request->wait == ENGINE_ANSWER_QUEUED)
         request->access |= ENGINE_HOST_EARLY; /* the caller may change it from now on */
-    for (guint i = 0; i < 2 && copy->between[i] != NULL; i++)
+    for (guint i = 0; i < 2 && copy->between[i]; i++)
         *(i == 0 ? &request->region : &request->object) = (guint32)copy->between[i]->id;
     return result;
 }
@@ -178,43 +172,36 @@ CUresult copy_any(Call *call, const Copy *copy)
 
 /* Every call of this family exists twice: with stream 0 as the context's default stream, and with
  * it as the calling thread's own (`twin`: the suffix of that name). */
-#define COPY_TWINS(name, twin, parameters, ...)                                                    \
-    CUresult name parameters                                                                       \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        Copy copy = {.standard = CU_STREAM_LEGACY, .peer = -1, .source_peer = -1, __VA_ARGS__};    \
-        CUDA_RETURN(call, copy_any(&call, &copy));                                                 \
-    }                                                                                              \
-    CUDA_ALIAS_PTSZ CUresult name##twin parameters;                                                \
-    CUresult name##twin parameters                                                                 \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        Copy copy = {                                                                              \
-            .standard = CU_STREAM_PER_THREAD, .peer = -1, .source_peer = -1, __VA_ARGS__};         \
-        CUDA_RETURN(call, copy_any(&call, &copy));                                                 \
+#define COPY_TWINS(name, twin, parameters, ...)                                                                        \
+    CUresult name parameters                                                                                           \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        Copy copy = {.standard = CU_STREAM_LEGACY, .peer = -1, .source_peer = -1, __VA_ARGS__};                        \
+        CUDA_RETURN(call, copy_any(&call, &copy));                                                                     \
+    }                                                                                                                  \
+    CUDA_ALIAS_PTSZ CUresult name##twin parameters;                                                                    \
+    CUresult name##twin parameters                                                                                     \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        Copy copy = {.standard = CU_STREAM_PER_THREAD, .peer = -1, .source_peer = -1, __VA_ARGS__};                    \
+        CUDA_RETURN(call, copy_any(&call, &copy));                                                                     \
     }
 
 #define SIDES(to, from) .destination_side = SIDE_##to, .source_side = SIDE_##from
 #define SPAN .destination = (guint64)destination, .source = (guint64)source, .bytes = bytes
 #define ON_STREAM .stream = stream, .asynchronous = TRUE
 
-COPY_TWINS(cuMemcpy, _ptds, (CUdeviceptr destination, CUdeviceptr source, size_t bytes),
-           SIDES(ANY, ANY), SPAN)
-COPY_TWINS(cuMemcpyHtoD_v2, _ptds, (CUdeviceptr destination, const void *source, size_t bytes),
-           SIDES(DEVICE, HOST), SPAN)
-COPY_TWINS(cuMemcpyDtoH_v2, _ptds, (void *destination, CUdeviceptr source, size_t bytes),
-           SIDES(HOST, DEVICE), SPAN)
-COPY_TWINS(cuMemcpyDtoD_v2, _ptds, (CUdeviceptr destination, CUdeviceptr source, size_t bytes),
-           SIDES(DEVICE, DEVICE), SPAN)
-COPY_TWINS(cuMemcpyAsync, _ptsz,
-           (CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream),
+COPY_TWINS(cuMemcpy, _ptds, (CUdeviceptr destination, CUdeviceptr source, size_t bytes), SIDES(ANY, ANY), SPAN)
+COPY_TWINS(cuMemcpyHtoD_v2, _ptds, (CUdeviceptr destination, const void *source, size_t bytes), SIDES(DEVICE, HOST),
+           SPAN)
+COPY_TWINS(cuMemcpyDtoH_v2, _ptds, (void *destination, CUdeviceptr source, size_t bytes), SIDES(HOST, DEVICE), SPAN)
+COPY_TWINS(cuMemcpyDtoD_v2, _ptds, (CUdeviceptr destination, CUdeviceptr source, size_t bytes), SIDES(DEVICE, DEVICE),
+           SPAN)
+COPY_TWINS(cuMemcpyAsync, _ptsz, (CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream),
            SIDES(ANY, ANY), SPAN, ON_STREAM)
-COPY_TWINS(cuMemcpyHtoDAsync_v2, _ptsz,
-           (CUdeviceptr destination, const void *source, size_t bytes, CUstream stream),
+COPY_TWINS(cuMemcpyHtoDAsync_v2, _ptsz, (CUdeviceptr destination, const void *source, size_t bytes, CUstream stream),
            SIDES(DEVICE, HOST), SPAN, ON_STREAM)
-COPY_TWINS(cuMemcpyDtoHAsync_v2, _ptsz,
-           (void *destination, CUdeviceptr source, size_t bytes, CUstream stream),
+COPY_TWINS(cuMemcpyDtoHAsync_v2, _ptsz, (void *destination, CUdeviceptr source, size_t bytes, CUstream stream),
            SIDES(HOST, DEVICE), SPAN, ON_STREAM)
-COPY_TWINS(cuMemcpyDtoDAsync_v2, _ptsz,
-           (CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream),
+COPY_TWINS(cuMemcpyDtoDAsync_v2, _ptsz, (CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream),
            SIDES(DEVICE, DEVICE), SPAN, ON_STREAM)

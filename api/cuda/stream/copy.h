@@ -13,11 +13,11 @@ typedef struct {
     CUstream stream;   /* as given */
     CUstream standard; /* what stream 0 means here */
     gboolean asynchronous;
-    gboolean stream_order; /* of a batch: pageable sources are read in stream order */
+    gboolean stream_order;               /* of a batch: pageable sources are read in stream order */
     guint64 pitch, source_pitch, height; /* 2D: bytes is the width; height 0: 1D */
     int peer;                            /* ordinals of cuMemcpyPeer's contexts, or -1 */
     int source_peer;
-    const Context *between[2];           /* cuMemcpyPeer: all of their work waits, both ways; or NULL */
+    const Context *between[2]; /* cuMemcpyPeer: all of their work waits, both ways; or NULL */
 } Copy;
 CUresult copy_any(Call *call, const Copy *copy);
 /* Checks a copy of at least one byte; the request lacks only its stream. Queues nothing. */
@@ -41,7 +41,6 @@ gboolean copy_sync_memops(Call *call, guint64 address);
 
 /* Both sides of a copy and the destination of a fill: mapped, accessible, not freed. *gpu_device
  * gets the ordinal whose engine does the work. */
-CUresult check_device_span(Call *call, guint64 va, guint64 bytes, gboolean write, int device,
-                           int *engine_device);
+CUresult check_device_span(Call *call, guint64 va, guint64 bytes, gboolean write, int device, int *engine_device);
 
 #endif

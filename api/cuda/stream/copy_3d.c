@@ -16,7 +16,7 @@ static gboolean end_array(Call *call, End3D *end, const CUDA_MEMCPY3D *d)
     if (end->type != CU_MEMORYTYPE_ARRAY)
         return TRUE;
     const Array *array = array_get(call, end->array);
-    if (array == NULL || !fits(end->x, d->WidthInBytes, array->row_bytes) || !fits(end->y, d->Height, array->rows) ||
+    if (!array || !fits(end->x, d->WidthInBytes, array->row_bytes) || !fits(end->y, d->Height, array->rows) ||
         !fits(end->z, d->Depth, array->slices))
         return FALSE;
     end->type = CU_MEMORYTYPE_DEVICE;
@@ -41,9 +41,7 @@ static gboolean end_3d(const End3D *end, const CUDA_MEMCPY3D *d, guint64 z, Copy
         !g_uint64_checked_add(&skip, skip, end->x))
         return FALSE;
     guint64 base = end->type == CU_MEMORYTYPE_HOST ? (guint64)end->host : end->device;
-    *side = end->type == CU_MEMORYTYPE_HOST     ? SIDE_HOST
-            : end->type == CU_MEMORYTYPE_DEVICE ? SIDE_DEVICE
-                                                : SIDE_ANY;
+    *side = end->type == CU_MEMORYTYPE_HOST ? SIDE_HOST : end->type == CU_MEMORYTYPE_DEVICE ? SIDE_DEVICE : SIDE_ANY;
     return (end->type == CU_MEMORYTYPE_HOST || end->type == CU_MEMORYTYPE_DEVICE ||
             end->type == CU_MEMORYTYPE_UNIFIED) &&
            base != 0 && g_uint64_checked_add(address, base, skip);
@@ -51,9 +49,9 @@ static gboolean end_3d(const End3D *end, const CUDA_MEMCPY3D *d, guint64 z, Copy
 
 CUresult copy_3d_slice(Call *call, const CUDA_MEMCPY3D *d, guint64 z, Copy *copy)
 {
-    End3D to = {d->dstMemoryType, d->dstHost, d->dstDevice, d->dstXInBytes, d->dstY,
+    End3D to = {d->dstMemoryType, d->dstHost,  d->dstDevice, d->dstXInBytes, d->dstY,
                 d->dstZ,          d->dstPitch, d->dstHeight, d->dstArray};
-    End3D from = {d->srcMemoryType, d->srcHost, d->srcDevice, d->srcXInBytes, d->srcY,
+    End3D from = {d->srcMemoryType, d->srcHost,  d->srcDevice, d->srcXInBytes, d->srcY,
                   d->srcZ,          d->srcPitch, d->srcHeight, d->srcArray};
 
     if (!end_array(call, &to, d) || !end_array(call, &from, d))
@@ -68,13 +66,13 @@ CUresult copy_3d_slice(Call *call, const CUDA_MEMCPY3D *d, guint64 z, Copy *copy
 
 CUresult copy_3d(Call *call, const CUDA_MEMCPY3D *d, CUstream stream, CUstream standard, gboolean asynchronous)
 {
-    CUresult result = d != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = d ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 
-    if (d != NULL && (d->WidthInBytes == 0 || d->Height == 0))
+    if (d && (d->WidthInBytes == 0 || d->Height == 0))
         return CUDA_SUCCESS;
     for (guint64 z = 0; result == CUDA_SUCCESS && z < d->Depth; z++) {
-        Copy copy = {.stream = stream, .standard = standard, .asynchronous = asynchronous, .peer = -1,
-                     .source_peer = -1};
+        Copy copy = {
+            .stream = stream, .standard = standard, .asynchronous = asynchronous, .peer = -1, .source_peer = -1};
         result = copy_3d_slice(call, d, z, &copy);
         if (result == CUDA_SUCCESS)
             result = copy_any(call, &copy);

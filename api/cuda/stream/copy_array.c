@@ -1,19 +1,19 @@
 /* Copies of bytes to and from arrays of one dimension. */
 #include "api/cuda/stream/copy.h"
 
-#define ARRAY_COPY(name, parameters, stream, standard, asynchronous, ...)                          \
-    CUDA_ALIAS_PTSZ CUresult name parameters;                                                      \
-    CUresult name parameters                                                                       \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        const CUDA_MEMCPY3D copy = {.WidthInBytes = bytes, .Height = 1, .Depth = 1, __VA_ARGS__};  \
-        CUDA_RETURN(call, copy_3d(&call, &copy, stream, standard, asynchronous));                  \
+#define ARRAY_COPY(name, parameters, stream, standard, asynchronous, ...)                                              \
+    CUDA_ALIAS_PTSZ CUresult name parameters;                                                                          \
+    CUresult name parameters                                                                                           \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        const CUDA_MEMCPY3D copy = {.WidthInBytes = bytes, .Height = 1, .Depth = 1, __VA_ARGS__};                      \
+        CUDA_RETURN(call, copy_3d(&call, &copy, stream, standard, asynchronous));                                      \
     }
-#define ARRAY_COPIES(name, parameters, ...)                                                        \
-    ARRAY_COPY(name, parameters, NULL, CU_STREAM_LEGACY, FALSE, __VA_ARGS__)                       \
+#define ARRAY_COPIES(name, parameters, ...)                                                                            \
+    ARRAY_COPY(name, parameters, NULL, CU_STREAM_LEGACY, FALSE, __VA_ARGS__)                                           \
     ARRAY_COPY(name##_ptds, parameters, NULL, CU_STREAM_PER_THREAD, FALSE, __VA_ARGS__)
-#define ARRAY_COPIES_ASYNC(name, parameters, ...)                                                  \
-    ARRAY_COPY(name, parameters, stream, CU_STREAM_LEGACY, TRUE, __VA_ARGS__)                      \
+#define ARRAY_COPIES_ASYNC(name, parameters, ...)                                                                      \
+    ARRAY_COPY(name, parameters, stream, CU_STREAM_LEGACY, TRUE, __VA_ARGS__)                                          \
     ARRAY_COPY(name##_ptsz, parameters, stream, CU_STREAM_PER_THREAD, TRUE, __VA_ARGS__)
 
 #define TO_ARRAY .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = to, .dstXInBytes = to_offset

@@ -14,7 +14,7 @@ static CUresult copy_peer(Call *call, const PeerCopy *peer)
     Context *to = context_get(call, peer->destination_context);
     Context *from = context_get(call, peer->source_context);
 
-    if (to == NULL || from == NULL)
+    if (!to || !from)
         return CUDA_ERROR_INVALID_CONTEXT;
     Copy copy = {.destination = peer->destination,
                  .source = peer->source,
@@ -33,32 +33,32 @@ static CUresult copy_peer(Call *call, const PeerCopy *peer)
     return copy_any(call, &copy);
 }
 
-#define PEER_TWINS(name, twin, parameters, ...)                                                    \
-    CUresult name parameters                                                                       \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        PeerCopy peer = {destination,    source, destination_context,                              \
-                         source_context, bytes,  .standard = CU_STREAM_LEGACY,                     \
-                         __VA_ARGS__};                                                             \
-        CUDA_RETURN(call, copy_peer(&call, &peer));                                                \
-    }                                                                                              \
-    CUDA_ALIAS_PTSZ CUresult name##twin parameters;                                                \
-    CUresult name##twin parameters                                                                 \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        PeerCopy peer = {destination,    source, destination_context,                              \
-                         source_context, bytes,  .standard = CU_STREAM_PER_THREAD,                 \
-                         __VA_ARGS__};                                                             \
-        CUDA_RETURN(call, copy_peer(&call, &peer));                                                \
+#define PEER_TWINS(name, twin, parameters, ...)                                                                        \
+    CUresult name parameters                                                                                           \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        PeerCopy peer =                                                                                                \
+            {destination, source, destination_context, source_context, bytes, .standard = CU_STREAM_LEGACY,            \
+             __VA_ARGS__};                                                                                             \
+        CUDA_RETURN(call, copy_peer(&call, &peer));                                                                    \
+    }                                                                                                                  \
+    CUDA_ALIAS_PTSZ CUresult name##twin parameters;                                                                    \
+    CUresult name##twin parameters                                                                                     \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        PeerCopy peer = {destination,    source, destination_context,                                                  \
+                         source_context, bytes,  .standard = CU_STREAM_PER_THREAD,                                     \
+                         __VA_ARGS__};                                                                                 \
+        CUDA_RETURN(call, copy_peer(&call, &peer));                                                                    \
     }
 
 PEER_TWINS(cuMemcpyPeer, _ptds,
-           (CUdeviceptr destination, CUcontext destination_context, CUdeviceptr source,
-            CUcontext source_context, size_t bytes),
+           (CUdeviceptr destination, CUcontext destination_context, CUdeviceptr source, CUcontext source_context,
+            size_t bytes),
            .asynchronous = FALSE)
 PEER_TWINS(cuMemcpyPeerAsync, _ptsz,
-           (CUdeviceptr destination, CUcontext destination_context, CUdeviceptr source,
-            CUcontext source_context, size_t bytes, CUstream stream),
+           (CUdeviceptr destination, CUcontext destination_context, CUdeviceptr source, CUcontext source_context,
+            size_t bytes, CUstream stream),
            .asynchronous = TRUE, .stream = stream)
 
 /* One end of a two-dimensional copy, as CUDA_MEMCPY2D describes both. */
@@ -74,8 +74,7 @@ typedef struct {
 
 /* Its side, first address and pitch (0 as given: rows without gaps). FALSE: a pitch below the row or above
  * what devices have, an address that wraps around, or a memory type that does not exist. */
-static gboolean end_2d(const End2D *end, guint64 width, CopySide *side, guint64 *address,
-                       guint64 *pitch)
+static gboolean end_2d(const End2D *end, guint64 width, CopySide *side, guint64 *address, guint64 *pitch)
 {
     guint64 row, skip;
 
@@ -88,15 +87,10 @@ static gboolean end_2d(const End2D *end, guint64 width, CopySide *side, guint64 
     switch (end->type) {
     case CU_MEMORYTYPE_HOST:
         *side = SIDE_HOST;
-        return end->host != NULL && g_uint64_checked_add(address, (guint64)end->host, skip);
-    case CU_MEMORYTYPE_DEVICE:
-        *side = SIDE_DEVICE;
-        return g_uint64_checked_add(address, end->device, skip);
-    case CU_MEMORYTYPE_UNIFIED:
-        *side = SIDE_ANY;
-        return g_uint64_checked_add(address, end->device, skip);
-    default:
-        return FALSE;
+        return end->host && g_uint64_checked_add(address, (guint64)end->host, skip);
+    case CU_MEMORYTYPE_DEVICE: *side = SIDE_DEVICE; return g_uint64_checked_add(address, end->device, skip);
+    case CU_MEMORYTYPE_UNIFIED: *side = SIDE_ANY; return g_uint64_checked_add(address, end->device, skip);
+    default: return FALSE;
     }
 }
 
@@ -124,10 +118,9 @@ static CUresult copy_of_array(Call *call, const CUDA_MEMCPY2D *d, CUstream strea
     return copy_3d(call, &copy, stream, standard, asynchronous);
 }
 
-static CUresult copy_2d(Call *call, const CUDA_MEMCPY2D *d, CUstream stream, CUstream standard,
-                        gboolean asynchronous)
+static CUresult copy_2d(Call *call, const CUDA_MEMCPY2D *d, CUstream stream, CUstream standard, gboolean asynchronous)
 {
-    if (d == NULL)
+    if (!d)
         return CUDA_ERROR_INVALID_VALUE;
     if (d->dstMemoryType == CU_MEMORYTYPE_ARRAY || d->srcMemoryType == CU_MEMORYTYPE_ARRAY)
         return copy_of_array(call, d, stream, standard, asynchronous);

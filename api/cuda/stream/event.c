@@ -7,8 +7,7 @@ CUresult cuEventCreate(CUevent *handle, unsigned int flags)
     EventHandle event = {.flags = flags};
     CUDA_BEGIN(call);
 
-    if (handle == NULL || (flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
-                                               CU_EVENT_INTERPROCESS)))
+    if (!handle || (flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS)))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
@@ -20,13 +19,12 @@ CUresult cuEventCreate(CUevent *handle, unsigned int flags)
     CUDA_RETURN(call, event_enter(&call, &event, handle));
 }
 
-static CUresult record(Call *call, CUevent handle, CUstream stream_handle, CUstream standard,
-                       unsigned int flags)
+static CUresult record(Call *call, CUevent handle, CUstream stream_handle, CUstream standard, unsigned int flags)
 {
     Stream stream;
     EventHandle *event = event_get(call, handle);
 
-    if (event == NULL)
+    if (!event)
         return CUDA_ERROR_INVALID_HANDLE;
     if ((flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) != 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -43,17 +41,17 @@ static CUresult record(Call *call, CUevent handle, CUstream stream_handle, CUstr
     return result;
 }
 
-#define RECORD_TWINS(name, parameters, flags)                                                      \
-    CUresult name parameters                                                                       \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_LEGACY, flags));                  \
-    }                                                                                              \
-    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                               \
-    CUresult name##_ptsz parameters                                                                \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_PER_THREAD, flags));              \
+#define RECORD_TWINS(name, parameters, flags)                                                                          \
+    CUresult name parameters                                                                                           \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_LEGACY, flags));                                      \
+    }                                                                                                                  \
+    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                                                   \
+    CUresult name##_ptsz parameters                                                                                    \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_PER_THREAD, flags));                                  \
     }
 RECORD_TWINS(cuEventRecord, (CUevent event, CUstream stream), 0)
 RECORD_TWINS(cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned int flags), flags)
@@ -64,7 +62,7 @@ CUresult cuEventQuery(CUevent handle)
     CUDA_BEGIN(call);
     EventHandle *event = event_get(&call, handle);
 
-    if (event == NULL)
+    if (!event)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUresult captured = CUDA_SUCCESS;
     if (call.cuda->recorder->event_forbids(&call, event, &captured))
@@ -81,7 +79,7 @@ CUresult cuEventSynchronize(CUevent handle)
     CUDA_BEGIN(call);
     EventHandle *event = event_get(&call, handle);
 
-    if (event == NULL)
+    if (!event)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUresult captured = CUDA_SUCCESS;
     if (call.cuda->recorder->event_forbids(&call, event, &captured))
@@ -119,7 +117,7 @@ static CUresult destroy(Call *call, CUevent handle)
 {
     EventHandle *event = event_get(call, handle);
 
-    if (event == NULL)
+    if (!event)
         return CUDA_ERROR_INVALID_HANDLE;
     event_free(call, event);
     return CUDA_SUCCESS;
@@ -160,9 +158,9 @@ static CUresult elapsed(Call *call, float *milliseconds, CUevent start_handle, C
     EventHandle *start = event_get(call, start_handle);
     EventHandle *end = event_get(call, end_handle);
 
-    if (start == NULL || end == NULL)
+    if (!start || !end)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (milliseconds == NULL)
+    if (!milliseconds)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = time_of(call, start, &start_ps);
     if (result == CUDA_SUCCESS)

@@ -8,8 +8,8 @@ EventHandle *event_get(Call *call, CUevent handle)
 
 CUresult event_enter(Call *call, const EventHandle *event, CUevent *handle)
 {
-    EngineRequest request = {.op = ENGINE_EVENT_NEW, .fd = event->page != NULL ? event->fd : -1,
-                             .argument = (guint64)(guintptr)event->page};
+    EngineRequest request = {
+        .op = ENGINE_EVENT_NEW, .fd = event->page ? event->fd : -1, .argument = (guint64)(guintptr)event->page};
     EngineReply reply;
 
     if (!cuda_engine(call, &request, &reply))

@@ -33,7 +33,7 @@ gboolean event_share(EventHandle *event)
     if (fd < 0)
         return FALSE;
     event->page = identity_of_fd(fd, event->identity, &bytes) ? map_page(fd) : NULL;
-    if (event->page == NULL) {
+    if (!event->page) {
         close(fd);
         return FALSE;
     }
@@ -50,7 +50,7 @@ void event_unshare(const EventHandle *event)
 
 gboolean event_held_elsewhere(const EventHandle *event)
 {
-    gint32 recorder = event->page != NULL ? __atomic_load_n(&event->page->recorder, __ATOMIC_ACQUIRE) : 0;
+    gint32 recorder = event->page ? __atomic_load_n(&event->page->recorder, __ATOMIC_ACQUIRE) : 0;
 
     return recorder != getpid() && shared_file_holder_lives(recorder);
 }
@@ -68,9 +68,9 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event_handle)
     CUDA_BEGIN(call);
     const EventHandle *event = event_get(&call, event_handle);
 
-    if (event == NULL || !(event->flags & CU_EVENT_INTERPROCESS))
+    if (!event || !(event->flags & CU_EVENT_INTERPROCESS))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
-    if (handle == NULL)
+    if (!handle)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     tell_engine(&call);
     EventName name = {EVENT_MAGIC, {event->identity[0], event->identity[1]}, getpid(), event->fd};
@@ -92,9 +92,9 @@ static EventPage *open_page(const EventName *name, int *kept_fd, CUresult *resul
     *result = CUDA_ERROR_INVALID_HANDLE;
     if (shared_file_is_sealed(fd) && identity_of_fd(fd, identity, &bytes) && bytes == sizeof(EventPage)) {
         page = map_page(fd);
-        *result = page != NULL ? CUDA_SUCCESS : CUDA_ERROR_MAP_FAILED;
+        *result = page ? CUDA_SUCCESS : CUDA_ERROR_MAP_FAILED;
     }
-    if (page != NULL)
+    if (page)
         *kept_fd = fd;
     else
         close(fd);
@@ -111,14 +111,14 @@ CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     memcpy(&name, &handle, sizeof name);
-    if (event == NULL)
+    if (!event)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (name.magic != EVENT_MAGIC)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     if (name.pid == getpid())
         CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT); /* its own event: as for memory */
     opened.page = open_page(&name, &opened.fd, &result);
-    if (opened.page == NULL)
+    if (!opened.page)
         CUDA_RETURN(call, result);
     tell_engine(&call);
     CUDA_RETURN(call, event_enter(&call, &opened, event));

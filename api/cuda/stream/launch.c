@@ -10,7 +10,7 @@ CUresult fo_launch(const FoKernel *kernel, CUstream handle)
     Stream stream;
     CUDA_BEGIN(call);
 
-    if (kernel == NULL)
+    if (!kernel)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = context_need(&call, &context);
     if (result == CUDA_SUCCESS)
@@ -31,7 +31,7 @@ CUresult fo_now_ps(uint64_t *time_ps)
     EngineReply reply;
     CUDA_BEGIN(call);
 
-    if (time_ps == NULL)
+    if (!time_ps)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     cuda_engine(&call, &request, &reply);
     *time_ps = reply.time_ps;

@@ -28,8 +28,7 @@ static EngineWait when_answered(Call *call, const Fill *fill)
 {
     if (fill->asynchronous)
         return ENGINE_ANSWER_QUEUED;
-    return copy_memory(call, fill->destination) != COPY_DEVICE ||
-                   copy_sync_memops(call, fill->destination)
+    return copy_memory(call, fill->destination) != COPY_DEVICE || copy_sync_memops(call, fill->destination)
                ? ENGINE_ANSWER_DONE
                : ENGINE_ANSWER_STARTED;
 }
@@ -54,40 +53,33 @@ static CUresult fill_any(Call *call, const Fill *fill)
     if (result != CUDA_SUCCESS)
         return result;
     const Range *range = range_find(call->cuda->ranges, fill->destination);
-    EngineRequest request = {
-        .op = ENGINE_FILL,
-        .stream = stream.stream,
-        .address = fill->destination,
-        .value = fill->value,
-        .width = fill->width,
-        .bytes = row,
-        .pitch = fill->rows ? fill->pitch : 0,
-        .height = fill->rows ? fill->height : 0,
-        .gpu = call->cuda->device[device].gpu,
-        .access = range->kind == RANGE_REGISTERED ? ENGINE_HOST_DESTINATION : ENGINE_HOST_NONE,
-        .wait = when_answered(call, fill)};
+    EngineRequest request = {.op = ENGINE_FILL,
+                             .stream = stream.stream,
+                             .address = fill->destination,
+                             .value = fill->value,
+                             .width = fill->width,
+                             .bytes = row,
+                             .pitch = fill->rows ? fill->pitch : 0,
+                             .height = fill->rows ? fill->height : 0,
+                             .gpu = call->cuda->device[device].gpu,
+                             .access = range->kind == RANGE_REGISTERED ? ENGINE_HOST_DESTINATION : ENGINE_HOST_NONE,
+                             .wait = when_answered(call, fill)};
     return engine_submit(call, &request);
 }
 
-#define FILL_TWINS(name, twin, parameters, ...)                                                    \
-    CUresult name parameters                                                                       \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        Fill fill = {.standard = CU_STREAM_LEGACY,                                                 \
-                     .destination = destination,                                                   \
-                     .value = value,                                                               \
-                     __VA_ARGS__};                                                                 \
-        CUDA_RETURN(call, fill_any(&call, &fill));                                                 \
-    }                                                                                              \
-    CUDA_ALIAS_PTSZ CUresult name##twin parameters;                                                \
-    CUresult name##twin parameters                                                                 \
-    {                                                                                              \
-        CUDA_BEGIN(call);                                                                          \
-        Fill fill = {.standard = CU_STREAM_PER_THREAD,                                             \
-                     .destination = destination,                                                   \
-                     .value = value,                                                               \
-                     __VA_ARGS__};                                                                 \
-        CUDA_RETURN(call, fill_any(&call, &fill));                                                 \
+#define FILL_TWINS(name, twin, parameters, ...)                                                                        \
+    CUresult name parameters                                                                                           \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        Fill fill = {.standard = CU_STREAM_LEGACY, .destination = destination, .value = value, __VA_ARGS__};           \
+        CUDA_RETURN(call, fill_any(&call, &fill));                                                                     \
+    }                                                                                                                  \
+    CUDA_ALIAS_PTSZ CUresult name##twin parameters;                                                                    \
+    CUresult name##twin parameters                                                                                     \
+    {                                                                                                                  \
+        CUDA_BEGIN(call);                                                                                              \
+        Fill fill = {.standard = CU_STREAM_PER_THREAD, .destination = destination, .value = value, __VA_ARGS__};       \
+        CUDA_RETURN(call, fill_any(&call, &fill));                                                                     \
     }
 #define ROW(w) .width = w, .n = n
 #define ROWS(w) .width = w, .n = width, .rows = TRUE, .pitch = pitch, .height = height
@@ -96,19 +88,13 @@ static CUresult fill_any(Call *call, const Fill *fill)
 FILL_TWINS(cuMemsetD8_v2, _ptds, (CUdeviceptr destination, unsigned char value, size_t n), ROW(1))
 FILL_TWINS(cuMemsetD16_v2, _ptds, (CUdeviceptr destination, unsigned short value, size_t n), ROW(2))
 FILL_TWINS(cuMemsetD32_v2, _ptds, (CUdeviceptr destination, unsigned int value, size_t n), ROW(4))
-FILL_TWINS(cuMemsetD8Async, _ptsz,
-           (CUdeviceptr destination, unsigned char value, size_t n, CUstream stream), ROW(1),
+FILL_TWINS(cuMemsetD8Async, _ptsz, (CUdeviceptr destination, unsigned char value, size_t n, CUstream stream), ROW(1),
            ON_STREAM)
-FILL_TWINS(cuMemsetD16Async, _ptsz,
-           (CUdeviceptr destination, unsigned short value, size_t n, CUstream stream), ROW(2),
+FILL_TWINS(cuMemsetD16Async, _ptsz, (CUdeviceptr destination, unsigned short value, size_t n, CUstream stream), ROW(2),
            ON_STREAM)
-FILL_TWINS(cuMemsetD32Async, _ptsz,
-           (CUdeviceptr destination, unsigned int value, size_t n, CUstream stream), ROW(4),
+FILL_TWINS(cuMemsetD32Async, _ptsz, (CUdeviceptr destination, unsigned int value, size_t n, CUstream stream), ROW(4),
            ON_STREAM)
 FILL_TWINS(cuMemsetD2D8_v2, _ptds,
-           (CUdeviceptr destination, size_t pitch, unsigned char value, size_t width,
-            size_t height),
-           ROWS(1))
+           (CUdeviceptr destination, size_t pitch, unsigned char value, size_t width, size_t height), ROWS(1))
 FILL_TWINS(cuMemsetD2D32_v2, _ptds,
-           (CUdeviceptr destination, size_t pitch, unsigned int value, size_t width, size_t height),
-           ROWS(4))
+           (CUdeviceptr destination, size_t pitch, unsigned int value, size_t width, size_t height), ROWS(4))

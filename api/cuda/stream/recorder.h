@@ -1,4 +1,4 @@
-/* Work that is recorded instead of run: whoever queues work in a stream, or waits for it, asks the recorder first.
+/* Work that is recorded instead of run: a call that queues work in a stream, or waits for it, asks the recorder first.
  *
  * Streams know nothing of graphs: graph/capture.c is the recorder (Cuda.recorder, which is always there). Its functions
  * answer TRUE where the stream captures or its capture is spoilt; *result is then the answer of the call. */

@@ -22,7 +22,7 @@ static gboolean stream_make(Call *call, const Context *context, unsigned int fla
 
 static CUresult own_stream(Call *call, Context *context, guint32 *number)
 {
-    if (own_streams == NULL)
+    if (!own_streams)
         own_streams = g_hash_table_new(NULL, NULL);
     *number = GPOINTER_TO_UINT(g_hash_table_lookup(own_streams, GUINT_TO_POINTER(context->id)));
     if (*number != 0)
@@ -35,7 +35,7 @@ static CUresult own_stream(Call *call, Context *context, guint32 *number)
 
 CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stream)
 {
-    CUstream which = handle == NULL ? standard : handle;
+    CUstream which = !handle ? standard : handle;
 
     *stream = (Stream){0};
     if (which == CU_STREAM_LEGACY || which == CU_STREAM_PER_THREAD) {
@@ -44,12 +44,11 @@ CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stre
             return result;
         stream->stream = stream->context->legacy;
         stream->id = which == CU_STREAM_LEGACY ? 1 : 2;
-        return which == CU_STREAM_PER_THREAD ? own_stream(call, stream->context, &stream->stream)
-                                             : CUDA_SUCCESS;
+        return which == CU_STREAM_PER_THREAD ? own_stream(call, stream->context, &stream->stream) : CUDA_SUCCESS;
     }
     const Stream *found = cuda_object(call, HANDLE_STREAM, (guint64)handle, "use of a destroyed stream",
                                       "not a stream");
-    if (found == NULL)
+    if (!found)
         return CUDA_ERROR_INVALID_HANDLE;
     *stream = *found;
     return CUDA_SUCCESS;
@@ -60,7 +59,7 @@ static CUresult create(Call *call, CUstream *handle, unsigned int flags, int pri
     Context *context;
     guint32 number;
 
-    if (handle == NULL || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING) != 0)
+    if (!handle || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING) != 0)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = context_need(call, &context);
     if (result != CUDA_SUCCESS)
@@ -117,7 +116,7 @@ static CUresult destroy(Call *call, CUstream handle)
 {
     Stream *stream = handle_get(call->cuda->handles, HANDLE_STREAM, (guint64)handle, NULL);
 
-    if (stream == NULL)
+    if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
     stream_free(call, stream);
     return CUDA_SUCCESS;
@@ -163,8 +162,7 @@ static CUresult query(Call *call, CUstream handle, CUstream standard)
     return result != CUDA_SUCCESS ? result : reply.value ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-static CUresult wait_event(Call *call, CUstream handle, CUstream standard, CUevent event_handle,
-                           unsigned int flags)
+static CUresult wait_event(Call *call, CUstream handle, CUstream standard, CUevent event_handle, unsigned int flags)
 {
     Stream stream;
     CUresult result = stream_get(call, handle, standard, &stream);
@@ -172,14 +170,13 @@ static CUresult wait_event(Call *call, CUstream handle, CUstream standard, CUeve
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (event == NULL)
+    if (!event)
         return CUDA_ERROR_INVALID_HANDLE;
     if ((flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) != 0)
         return CUDA_ERROR_INVALID_VALUE;
     if (call->cuda->recorder->wait(call, &stream, event, flags, &result))
         return result;
-    EngineRequest request = {
-        .op = ENGINE_WAIT_EVENT, .stream = stream.stream, .event = event->event};
+    EngineRequest request = {.op = ENGINE_WAIT_EVENT, .stream = stream.stream, .event = event->event};
     return engine_submit(call, &request);
 }
 
@@ -189,30 +186,18 @@ static CUresult get(Call *call, CUstream handle, CUstream standard, Get what, vo
 {
     Stream stream;
 
-    if (value == NULL)
+    if (!value)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = stream_get(call, handle, standard, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     switch (what) {
-    case GET_FLAGS:
-        *(unsigned int *)value = stream.flags;
-        break;
-    case GET_PRIORITY:
-        *(int *)value = stream.priority;
-        break;
-    case GET_CONTEXT:
-        *(CUcontext *)value = (CUcontext)stream.context->handle;
-        break;
-    case GET_ID:
-        *(unsigned long long *)value = stream.id;
-        break;
-    case GET_DEVICE:
-        *(CUdevice *)value = stream.context->device;
-        break;
-    case GET_CAPTURE:
-        *(CUstreamCaptureStatus *)value = call->cuda->recorder->status(call, stream.stream);
-        break;
+    case GET_FLAGS: *(unsigned int *)value = stream.flags; break;
+    case GET_PRIORITY: *(int *)value = stream.priority; break;
+    case GET_CONTEXT: *(CUcontext *)value = (CUcontext)stream.context->handle; break;
+    case GET_ID: *(unsigned long long *)value = stream.id; break;
+    case GET_DEVICE: *(CUdevice *)value = stream.context->device; break;
+    case GET_CAPTURE: *(CUstreamCaptureStatus *)value = call->cuda->recorder->status(call, stream.stream); break;
     }
     return CUDA_SUCCESS;
 }
@@ -221,29 +206,24 @@ STREAM_TWINS(cuStreamSynchronize, (CUstream stream), synchronize, (&call, stream
 STREAM_TWINS(cuStreamQuery, (CUstream stream), query, (&call, stream, standard))
 STREAM_TWINS(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags), wait_event,
              (&call, stream, standard, event, flags))
-STREAM_TWINS(cuStreamGetFlags, (CUstream stream, unsigned int *flags), get,
-             (&call, stream, standard, GET_FLAGS, flags))
+STREAM_TWINS(cuStreamGetFlags, (CUstream stream, unsigned int *flags), get, (&call, stream, standard, GET_FLAGS, flags))
 STREAM_TWINS(cuStreamGetPriority, (CUstream stream, int *priority), get,
              (&call, stream, standard, GET_PRIORITY, priority))
 STREAM_TWINS(cuStreamGetCtx, (CUstream stream, CUcontext *context), get,
              (&call, stream, standard, GET_CONTEXT, context))
-STREAM_TWINS(cuStreamGetId, (CUstream stream, unsigned long long *id), get,
-             (&call, stream, standard, GET_ID, id))
-STREAM_TWINS(cuStreamGetDevice, (CUstream stream, CUdevice *device), get,
-             (&call, stream, standard, GET_DEVICE, device))
+STREAM_TWINS(cuStreamGetId, (CUstream stream, unsigned long long *id), get, (&call, stream, standard, GET_ID, id))
+STREAM_TWINS(cuStreamGetDevice, (CUstream stream, CUdevice *device), get, (&call, stream, standard, GET_DEVICE, device))
 STREAM_TWINS(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *status), get,
              (&call, stream, standard, GET_CAPTURE, status))
 
 /* No green contexts here: the context itself. */
-static CUresult get_context(Call *call, CUstream handle, CUstream standard, CUcontext *context,
-                            CUgreenCtx *green)
+static CUresult get_context(Call *call, CUstream handle, CUstream standard, CUcontext *context, CUgreenCtx *green)
 {
-    CUresult result = green != NULL ? get(call, handle, standard, GET_CONTEXT, context)
-                                    : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = green ? get(call, handle, standard, GET_CONTEXT, context) : CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *green = NULL;
     return result;
 }
 
-STREAM_TWINS(cuStreamGetCtx_v2, (CUstream stream, CUcontext *context, CUgreenCtx *green),
-             get_context, (&call, stream, standard, context, green))
+STREAM_TWINS(cuStreamGetCtx_v2, (CUstream stream, CUcontext *context, CUgreenCtx *green), get_context,
+             (&call, stream, standard, context, green))

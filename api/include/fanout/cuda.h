@@ -14,6 +14,7 @@
 #include <fanout/cuda_names.h>
 #include <fanout/cuda_array.h>
 #include <fanout/cuda_graph.h>
+#include <fanout/cuda_tensor.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,8 +48,7 @@ CUresult cuDeviceGetPCIBusId(char *bus_id, int bytes, CUdevice device);
 CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device);
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device);
 CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer);
-CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice source,
-                                 CUdevice destination);
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice source, CUdevice destination);
 CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
@@ -58,10 +58,9 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device);
 
 /* Contexts: one current per host thread, on a stack. */
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
-CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int n,
-                        unsigned int flags, CUdevice device);
-CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned int flags,
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int n, unsigned int flags,
                         CUdevice device);
+CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned int flags, CUdevice device);
 CUresult cuCtxDestroy_v2(CUcontext context);
 CUresult cuCtxPushCurrent_v2(CUcontext context);
 CUresult cuCtxPopCurrent_v2(CUcontext *context);
@@ -90,14 +89,14 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer);
  * cuMemRelease takes one back. Sizes and addresses are multiples of the granularity. */
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
                                        CUmemAllocationGranularity_flags option);
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
-                     const CUmemAllocationProp *prop, unsigned long long flags);
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop,
+                     unsigned long long flags);
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr hint,
                              unsigned long long flags);
 CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes);
-CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
-                  CUmemGenericAllocationHandle handle, unsigned long long flags);
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags);
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes);
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc, size_t n);
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address);
@@ -105,8 +104,7 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
                                       CUmemAllocationHandleType type, unsigned long long flags);
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable,
                                         CUmemAllocationHandleType type);
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
-                                                CUmemGenericAllocationHandle handle);
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle);
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address);
 
 /* Multicast objects. Binds and cuMemMap of an object wait until its team is complete, without a lock and across
@@ -142,23 +140,21 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle object, size_t object_o
                             CUmemGenericAllocationHandle memory, size_t memory_offset, size_t bytes,
                             unsigned long long flags);
 /* The same for a member that is named: device, whose memory (on it, or of a NUMA node of the host) it is to be. */
-CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle object, CUdevice device,
-                               size_t object_offset, CUmemGenericAllocationHandle memory,
-                               size_t memory_offset, size_t bytes, unsigned long long flags);
+CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle object, CUdevice device, size_t object_offset,
+                               CUmemGenericAllocationHandle memory, size_t memory_offset, size_t bytes,
+                               unsigned long long flags);
 /* The same for memory that is mapped: address, on a multiple of the granularity, with bytes behind it, of one or more
  * neighbouring mappings of cuMemMap, or of cuMemAllocAsync; all on one device, which is the member meant. */
-CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle object, size_t object_offset,
-                             CUdeviceptr address, size_t bytes, unsigned long long flags);
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle object, size_t object_offset, CUdeviceptr address,
+                             size_t bytes, unsigned long long flags);
 /* The same for a member that is named by device. */
-CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice device,
-                                size_t object_offset, CUdeviceptr address, size_t bytes,
-                                unsigned long long flags);
+CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice device, size_t object_offset,
+                                CUdeviceptr address, size_t bytes, unsigned long long flags);
 /* Ends what device bound at object_offset, of exactly so many bytes (cuda.unbind_mismatch=by-offset: whatever was bound
  * there). INVALID_DEVICE: it is no member. INVALID_VALUE: nothing is bound so, or its memory was freed meanwhile
  * (cuda.freed_bind). Returns when no write through object can reach the memory any more. The handle may have been
  * released while object is mapped (cuda.unbind_released). */
-CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice device,
-                           size_t object_offset, size_t bytes);
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice device, size_t object_offset, size_t bytes);
 
 /* Memory that is not virtual memory management's. These need a current context. */
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes);
@@ -182,8 +178,7 @@ CUresult cuMemHostUnregister(void *address);
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned int flags);
 CUresult cuMemHostGetFlags(unsigned int *flags, void *host);
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address);
-CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **data,
-                                CUdeviceptr address);
+CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **data, CUdeviceptr address);
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address);
 
 /* Managed memory: one address for the host and all devices. Its home is the device that was current; pages do not
@@ -200,8 +195,7 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t byt
 
 /* Stream-ordered memory: the other documented source of memory that cuMulticastBindAddr takes. */
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream);
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool,
-                                 CUstream stream);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties);
 CUresult cuMemPoolDestroy(CUmemoryPool pool);
@@ -224,17 +218,13 @@ CUresult cuMemcpyPeer(CUdeviceptr destination, CUcontext destination_context, CU
                       CUcontext source_context, size_t bytes);
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *copy);
 CUresult cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream);
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes,
-                              CUstream stream);
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream);
 CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream);
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes,
-                              CUstream stream);
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream);
 CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t n,
-                               CUmemcpyAttributes *attributes, size_t *first,
-                               size_t n_attributes, CUstream stream);
-CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext destination_context,
-                           CUdeviceptr source, CUcontext source_context, size_t bytes,
-                           CUstream stream);
+                               CUmemcpyAttributes *attributes, size_t *first, size_t n_attributes, CUstream stream);
+CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext destination_context, CUdeviceptr source,
+                           CUcontext source_context, size_t bytes, CUstream stream);
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream);
 CUresult cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t n);
 CUresult cuMemsetD16_v2(CUdeviceptr destination, unsigned short value, size_t n);
@@ -242,10 +232,8 @@ CUresult cuMemsetD32_v2(CUdeviceptr destination, unsigned int value, size_t n);
 CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t n, CUstream stream);
 CUresult cuMemsetD16Async(CUdeviceptr destination, unsigned short value, size_t n, CUstream stream);
 CUresult cuMemsetD32Async(CUdeviceptr destination, unsigned int value, size_t n, CUstream stream);
-CUresult cuMemsetD2D8_v2(CUdeviceptr destination, size_t pitch, unsigned char value, size_t width,
-                         size_t height);
-CUresult cuMemsetD2D32_v2(CUdeviceptr destination, size_t pitch, unsigned int value, size_t width,
-                          size_t height);
+CUresult cuMemsetD2D8_v2(CUdeviceptr destination, size_t pitch, unsigned char value, size_t width, size_t height);
+CUresult cuMemsetD2D32_v2(CUdeviceptr destination, size_t pitch, unsigned int value, size_t width, size_t height);
 
 /* Streams: queues of work; NULL is the default stream. */
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags);
@@ -261,23 +249,17 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *gree
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id);
 CUresult cuStreamGetDevice(CUstream stream, CUdevice *device);
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
-CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user,
-                             unsigned int flags);
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user, unsigned int flags);
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user);
 #if FANOUT_CUDA_VERSION >= 13020
-CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void *user,
-                             unsigned int sync_mode);
+CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void *user, unsigned int sync_mode);
 #endif
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int n, CUstreamBatchMemOpParams *operations,
                                unsigned int flags);
-CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                 unsigned int flags);
-CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                 unsigned int flags);
-CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                unsigned int flags);
-CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                unsigned int flags);
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags);
+CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags);
+CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags);
+CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags);
 
 /* Events: points in streams; their times are simulated time.
  *

@@ -16,7 +16,7 @@ extern "C" {
  * kernel's args and name are copied. Results: CUDA_SUCCESS; INVALID_VALUE (no kernel, no program, a grid of 0
  * or more than 65535 CTAs, a CTA of 0 or more than 1024 threads); INVALID_CONTEXT; INVALID_HANDLE (the
  * stream); ILLEGAL_ADDRESS when earlier work of the context faulted. Faults of the kernel itself are seen
- * by whoever waits for it, and in the report. */
+ * by the call that waits for it, and in the report. */
 FO_API CUresult fo_launch(const FoKernel *kernel, CUstream stream);
 
 /* Simulated time in picoseconds since the start. No time passes. */
