@@ -21,8 +21,8 @@ gboolean bandwidth_stream(const char *variant, FoAddress base, guint64 bytes, Ba
         const char *name;
         guint32 width;
         UopKind kind;
-    } kinds[] = {{"read16", 16, UOP_LOAD},   {"read8", 8, UOP_LOAD},     {"read4", 4, UOP_LOAD},
-                 {"write16", 16, UOP_STORE}, {"write8", 8, UOP_STORE},   {"write4", 4, UOP_STORE},
+    } kinds[] = {{"read16", 16, UOP_LOAD},   {"read8", 8, UOP_LOAD},   {"read4", 4, UOP_LOAD},
+                 {"write16", 16, UOP_STORE}, {"write8", 8, UOP_STORE}, {"write4", 4, UOP_STORE},
                  {"red_add_u32", 4, UOP_RED}};
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
         if (strcmp(variant, kinds[i].name) != 0)
@@ -56,21 +56,28 @@ static gboolean stream_run(BenchWorld *world, GError **error)
     FoAddress base = bench_memory(world, to, world->bytes, request->bytes);
     if (!bandwidth_stream(request->variant, base, world->bytes, &flow))
         return bench_refuse_variant(world, error);
-    bench_launch(world, from, request->gpus, bandwidth_program, &flow, sizeof flow, request->ctas,
-                 request->threads, world->bytes);
+    bench_launch(world, from, request->gpus, bandwidth_program, &flow, sizeof flow, request->ctas, request->threads,
+                 world->bytes);
     if (!bench_go(world, error))
         return FALSE;
     bench_add_flows(world);
     return TRUE;
 }
 
-const BenchTest bench_stream = {
-    "stream_bw", "read16, read8, read4, write16, write8, write4, red_add_u32",
-    "a grid-stride loop over a peer's memory",
-    {"stream_bw", "read16", "0>1", 132, 1024, 64u << 20}, stream_run, flow_crossings, NULL};
-const BenchTest bench_by_size = {
-    "kernel_bw_by_size", "read16, write16", "the same at any size: launch cost included",
-    {"kernel_bw_by_size", "read16", "0>1", 132, 1024, 4u << 20}, stream_run, flow_crossings, NULL};
+const BenchTest bench_stream = {"stream_bw",
+                                "read16, read8, read4, write16, write8, write4, red_add_u32",
+                                "a grid-stride loop over a peer's memory",
+                                {"stream_bw", "read16", "0>1", 132, 1024, 64u << 20},
+                                stream_run,
+                                flow_crossings,
+                                NULL};
+const BenchTest bench_by_size = {"kernel_bw_by_size",
+                                 "read16, write16",
+                                 "the same at any size: launch cost included",
+                                 {"kernel_bw_by_size", "read16", "0>1", 132, 1024, 4u << 20},
+                                 stream_run,
+                                 flow_crossings,
+                                 NULL};
 
 /* ---- parts of lines */
 
@@ -97,8 +104,8 @@ static gboolean sparse_run(BenchWorld *world, GError **error)
     bench_part(&flow.loop, read ? UOP_LOAD : UOP_STORE, 0, base);
     if (read)
         bench_part(&flow.loop, UOP_ARITH, 0, 0);
-    bench_launch(world, from, request->gpus, bandwidth_program, &flow, sizeof flow, request->ctas,
-                 request->threads, lines * seg);
+    bench_launch(world, from, request->gpus, bandwidth_program, &flow, sizeof flow, request->ctas, request->threads,
+                 lines * seg);
     if (!bench_go(world, error))
         return FALSE;
     bench_add_flows(world);
@@ -115,10 +122,13 @@ static guint64 sparse_crossings(const BenchSetup *setup, const BenchRequest *req
     return request->bytes / MAX(seg, 1) * 4;
 }
 
-const BenchTest bench_sparse = {
-    "sparse_bw", "{read,write}_seg{16,32,64,96,128}_stride{128,256}, write_seg4_stride128",
-    "a loop that touches a part of each stride",
-    {"sparse_bw", "read_seg32_stride128", "0>1", 264, 1024, 16u << 20}, sparse_run, sparse_crossings, NULL};
+const BenchTest bench_sparse = {"sparse_bw",
+                                "{read,write}_seg{16,32,64,96,128}_stride{128,256}, write_seg4_stride128",
+                                "a loop that touches a part of each stride",
+                                {"sparse_bw", "read_seg32_stride128", "0>1", 264, 1024, 16u << 20},
+                                sparse_run,
+                                sparse_crossings,
+                                NULL};
 
 /* ---- local copies to and from a peer */
 
@@ -134,21 +144,24 @@ static gboolean copy_kernel_run(BenchWorld *world, GError **error)
     FoAddress mine = bench_memory(world, from, world->bytes, request->bytes);
     FoAddress peer = bench_memory(world, to, world->bytes, request->bytes);
     BandwidthArgs flow = {.reps = 1};
-    flow.loop = (LoopSpec){.width = 16, .unroll = 4, .tail_unroll = 4, .n_regs = 1,
-                           .elements = world->bytes / 16};
+    flow.loop = (LoopSpec){.width = 16, .unroll = 4, .tail_unroll = 4, .n_regs = 1, .elements = world->bytes / 16};
     bench_part(&flow.loop, UOP_LOAD, 0, push ? mine : peer);
     bench_part(&flow.loop, UOP_STORE, 0, push ? peer : mine);
-    bench_launch(world, from, request->gpus, bandwidth_program, &flow, sizeof flow, request->ctas,
-                 request->threads, world->bytes);
+    bench_launch(world, from, request->gpus, bandwidth_program, &flow, sizeof flow, request->ctas, request->threads,
+                 world->bytes);
     if (!bench_go(world, error))
         return FALSE;
     bench_add_flows(world);
     return TRUE;
 }
 
-const BenchTest bench_copy_kernel = {
-    "copy_kernel", "local_to_remote, remote_to_local", "a grid-stride copy, 4 x 16 B in flight",
-    {"copy_kernel", "local_to_remote", "0>1", 132, 1024, 64u << 20}, copy_kernel_run, flow_crossings, NULL};
+const BenchTest bench_copy_kernel = {"copy_kernel",
+                                     "local_to_remote, remote_to_local",
+                                     "a grid-stride copy, 4 x 16 B in flight",
+                                     {"copy_kernel", "local_to_remote", "0>1", 132, 1024, 64u << 20},
+                                     copy_kernel_run,
+                                     flow_crossings,
+                                     NULL};
 
 static gboolean atomics_run(BenchWorld *world, GError **error)
 {
@@ -161,8 +174,7 @@ static gboolean atomics_run(BenchWorld *world, GError **error)
         return bench_refuse_variant(world, error);
     FoAddress base = bench_memory(world, to, one ? 4 : world->bytes, one ? 4 : request->bytes);
     BandwidthArgs flow = {.reps = 1};
-    flow.loop = (LoopSpec){.width = 4, .unroll = 1, .n_regs = 1,
-                           .elements = one ? world->bytes : world->bytes / 4};
+    flow.loop = (LoopSpec){.width = 4, .unroll = 1, .n_regs = 1, .elements = one ? world->bytes : world->bytes / 4};
     if (one) { /* the compiler adds up a warp's lanes that share a word: its leader's atomic brings the sum */
         flow.loop.per_segment = 1;
         flow.loop.segment_stride = 0;
@@ -171,8 +183,8 @@ static gboolean atomics_run(BenchWorld *world, GError **error)
     }
     bench_part(&flow.loop, UOP_ATOM, 0, base)->type = FO_U32;
     bench_part(&flow.loop, UOP_ARITH, 0, 0);
-    bench_launch(world, from, request->gpus, bandwidth_program, &flow, sizeof flow, request->ctas,
-                 request->threads, world->bytes);
+    bench_launch(world, from, request->gpus, bandwidth_program, &flow, sizeof flow, request->ctas, request->threads,
+                 world->bytes);
     if (!bench_go(world, error))
         return FALSE;
     bench_add_flows(world);
@@ -181,6 +193,10 @@ static gboolean atomics_run(BenchWorld *world, GError **error)
     return TRUE;
 }
 
-const BenchTest bench_atomics = {
-    "atomics", "coalesced_u32, one_word", "returning atomics of every lane",
-    {"atomics", "coalesced_u32", "0>1", 264, 1024, 16u << 20}, atomics_run, flow_crossings, NULL};
+const BenchTest bench_atomics = {"atomics",
+                                 "coalesced_u32, one_word",
+                                 "returning atomics of every lane",
+                                 {"atomics", "coalesced_u32", "0>1", 264, 1024, 16u << 20},
+                                 atomics_run,
+                                 flow_crossings,
+                                 NULL};

@@ -7,14 +7,23 @@
 #include "bench/world.h"
 
 const BenchTest *const bench_tests[] = {
-    &bench_load_latency, &bench_dram_latency, &bench_atomic_latency, &bench_pingpong, &bench_message,
-    &bench_stream, &bench_by_size, &bench_sparse, &bench_copy_engine, &bench_footprint,
-    &bench_contention, &bench_loaded, &bench_loaded_bg, &bench_mixed_single, &bench_mixed_ring,
-    &bench_copy_kernel, &bench_atomics, &bench_hot_lines, &bench_barrier, &bench_oneshot,
-    &bench_twoshot, &bench_push, &bench_multicast_bw, &bench_multicast_latency,
-    &bench_multicast_barrier, &bench_nccl_all_reduce, &bench_nccl_all_gather, &bench_nccl_reduce_scatter,
-    &bench_nccl_broadcast, &bench_nccl_sendrecv, &bench_nccl_alltoall, &bench_shared_loads,
-    &bench_exchange, NULL,
+    &bench_load_latency,      &bench_dram_latency,
+    &bench_atomic_latency,    &bench_pingpong,
+    &bench_message,           &bench_stream,
+    &bench_by_size,           &bench_sparse,
+    &bench_copy_engine,       &bench_footprint,
+    &bench_contention,        &bench_loaded,
+    &bench_loaded_bg,         &bench_mixed_single,
+    &bench_mixed_ring,        &bench_copy_kernel,
+    &bench_atomics,           &bench_hot_lines,
+    &bench_barrier,           &bench_oneshot,
+    &bench_twoshot,           &bench_push,
+    &bench_multicast_bw,      &bench_multicast_latency,
+    &bench_multicast_barrier, &bench_nccl_all_reduce,
+    &bench_nccl_all_gather,   &bench_nccl_reduce_scatter,
+    &bench_nccl_broadcast,    &bench_nccl_sendrecv,
+    &bench_nccl_alltoall,     &bench_shared_loads,
+    &bench_exchange,          NULL,
 };
 
 const BenchTest *bench_find(const char *name)
@@ -77,23 +86,18 @@ static gboolean bench_check_rows(const BenchRequest *request, const GArray *rows
                                 "take more --bytes, or more --ctas and --threads");
 }
 
-static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
-                              const BenchRequest *request, guint64 bytes, gboolean flows, GError **error)
+static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup, const BenchRequest *request,
+                              guint64 bytes, gboolean flows, GError **error)
 {
     BenchWorld *world = bench_world_new(setup, test, request, bytes, flows, error);
     if (!world)
         return NULL;
-    const BenchObserver *observer = flows ? NULL : setup->observer;
-    void *begun = observer ? observer->begin(observer->user, world->fabric, world->run) : NULL;
     gboolean good = test->run(world, error) && bench_check_rows(request, world->rows, error);
     if (good) {
-        series_end(world->series);
-        g_clear_pointer(&world->series, series_free);
+        good = recording_end(world->recording, error);
+        g_clear_pointer(&world->recording, recording_free);
     }
-    if (observer && good)
-        good = observer->end(observer->user, begun, error);
-    else if (observer)
-        observer->drop(begun);
+    recording_cut(world->recording);
     if (setup->vcd_path)
         *setup->vcd_lost |= !sim_trace_end(world->sim);
     GArray *rows = good ? g_steal_pointer(&world->rows) : NULL;
@@ -146,8 +150,8 @@ static void bench_enlarge(BenchRow *row, const BenchRequest *request, guint64 b,
 }
 
 /* Sizes at b/2, 3b/4 and b; the time at the full size follows the line through the outer two. */
-static GArray *bench_extrapolate(const BenchTest *test, const BenchSetup *setup,
-                                 const BenchRequest *request, guint64 b, GError **error)
+static GArray *bench_extrapolate(const BenchTest *test, const BenchSetup *setup, const BenchRequest *request, guint64 b,
+                                 GError **error)
 {
     BenchPart part[3] = {{b / 2, NULL}, {b / 4 * 3, NULL}, {b, NULL}};
     GArray *rows = NULL;
@@ -207,8 +211,7 @@ GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError *
 {
     const BenchTest *test = bench_find(request->test);
     if (!test) {
-        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "no test '%s'; 'fanout bench' lists them",
-                    request->test);
+        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "no test '%s'; 'fanout bench' lists them", request->test);
         return NULL;
     }
     if (!bench_check(test, request, error))

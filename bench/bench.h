@@ -18,16 +18,7 @@
 
 #include "coll/coll.h"
 #include "model/fabric/fabric.h"
-#include "observe/series/series.h"
-
-/* What sees all packets of a run: begin() before the first, with the run's name; end() behind the last of a run that
- * went well, drop() of one that did not. None of flows. */
-typedef struct {
-    void *(*begin)(void *user, Fabric *fabric, const char *run);
-    gboolean (*end)(void *user, void *begun, GError **error);
-    void (*drop)(void *begun);
-    void *user;
-} BenchObserver;
+#include "observe/recording.h"
 
 typedef struct {
     const FabricSpec *spec;
@@ -36,10 +27,9 @@ typedef struct {
     SimEngine engine;
     guint64 crossings_max;
     CollFidelity fidelity;
-    const SeriesSpec *series; /* statistics in time of each run; NULL: none */
-    const char *vcd_path; /* a waveform of the run, of packets in the reference engine; NULL: none */
-    gboolean *vcd_lost;       /* set to TRUE if it could not be written, which has been said */
-    const BenchObserver *observer; /* with the reference engine; NULL: none */
+    const RecordingSpec *record; /* of each run; of flows without where its time went. NULL: none */
+    const char *vcd_path;        /* a waveform of the run, of packets in the reference engine; NULL: none */
+    gboolean *vcd_lost;          /* set to TRUE if it could not be written, which has been said */
     void (*done)(const Fabric *fabric, void *user); /* at the end of a run at its full size; NULL: nothing */
     void *done_user;
 } BenchSetup;
@@ -47,7 +37,7 @@ typedef struct {
 
 typedef struct {
     const char *test, *variant;
-    const char *gpus;     /* "0>1": SMs of GPU 0 act on memory of GPU 1; "4": how many; or a word */
+    const char *gpus; /* "0>1": SMs of GPU 0 act on memory of GPU 1; "4": how many; or a word */
     guint32 ctas, threads;
     guint64 bytes;
 } BenchRequest;
@@ -56,12 +46,12 @@ typedef struct {
     char test[32];
     char gpus[16];
     guint32 ctas;
-    guint64 amount;       /* bytes (or operations) moved in `time_ps`; 0: the value is a time */
-    guint64 repeats;      /* of what was timed: the value is time_ps / repeats */
+    guint64 amount;  /* bytes (or operations) moved in `time_ps`; 0: the value is a time */
+    guint64 repeats; /* of what was timed: the value is time_ps / repeats */
     SimTime time_ps;
-    const char *unit;     /* "GB/s", "Gops/s", "ns", "us" */
+    const char *unit; /* "GB/s", "Gops/s", "ns", "us" */
     gboolean extrapolated;
-    double check_pct;     /* how far the middle size is off the slope's line; 0 unless extrapolated */
+    double check_pct; /* how far the middle size is off the slope's line; 0 unless extrapolated */
 } BenchRow;
 double bench_row_value(const BenchRow *row);
 
@@ -71,7 +61,7 @@ typedef struct {
     const char *name;
     const char *variants; /* for people: "read16, read8, ..." */
     const char *text;
-    BenchRequest usual;   /* what runs when nothing else is asked for; test is the name */
+    BenchRequest usual; /* what runs when nothing else is asked for; test is the name */
     /* Runs world->request at world->bytes and adds rows; FALSE: `error` set. */
     gboolean (*run)(BenchWorld *world, GError **error);
     /* Link crossings of a whole run, roughly; NULL: it is small at any size. */

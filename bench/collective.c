@@ -68,7 +68,10 @@ static void coll_bar(FoCta *cta, const CollArgs *args, FoReg *flag, guint64 gene
 
 static LoopSpec coll_loop(const FoCta *cta, guint64 bytes, guint32 regs)
 {
-    return (LoopSpec){.width = 16, .unroll = 1, .n_regs = regs, .elements = bytes / 16,
+    return (LoopSpec){.width = 16,
+                      .unroll = 1,
+                      .n_regs = regs,
+                      .elements = bytes / 16,
                       .first = (guint64)fo_cta(cta) * fo_threads(cta),
                       .step = (guint64)fo_ctas(cta) * fo_threads(cta)};
 }
@@ -170,9 +173,10 @@ static gboolean coll_run_body(BenchWorld *world, CollBody body, const char *vari
     if (strcmp(request->variant, variant) != 0)
         return bench_refuse_variant(world, error);
     if (args.n > RANKS_MAX || request->threads < args.n || request->ctas > COLL_FLAGS / COLL_FLAG_BYTES) {
-        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "%s: %u ranks with %u CTAs of %u threads: up to %u ranks, "
-                    "a thread for each, and up to %u CTAs are right", request->test, args.n, request->ctas,
-                    request->threads, RANKS_MAX, COLL_FLAGS / COLL_FLAG_BYTES);
+        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST,
+                    "%s: %u ranks with %u CTAs of %u threads: up to %u ranks, "
+                    "a thread for each, and up to %u CTAs are right",
+                    request->test, args.n, request->ctas, request->threads, RANKS_MAX, COLL_FLAGS / COLL_FLAG_BYTES);
         return FALSE;
     }
     args.bytes = body == COLL_PUSH_GATHER ? world->bytes / args.n : world->bytes;
@@ -194,8 +198,7 @@ static gboolean coll_run_body(BenchWorld *world, CollBody body, const char *vari
     }
     for (args.me = 0; args.me < args.n; args.me++) {
         args.mark = mark[args.me];
-        bench_launch(world, args.me, "", coll_program, &args, sizeof args, request->ctas,
-                     request->threads, 0);
+        bench_launch(world, args.me, "", coll_program, &args, sizeof args, request->ctas, request->threads, 0);
     }
     if (!bench_go(world, error))
         return FALSE;
@@ -237,15 +240,31 @@ static guint64 coll_crossings(const BenchSetup *setup, const BenchRequest *reque
     return request->bytes / LINE_BYTES * 5 * n * (n - 1) * times / (request->test[0] == 'a' && n > 2 ? 2 : 1);
 }
 
-const BenchTest bench_barrier = {
-    "barrier", "release_acquire_flags", "flag barriers of each CTA, back to back",
-    {"barrier", "release_acquire_flags", "2", 8, 64, 0}, barrier_run, NULL, NULL};
-const BenchTest bench_oneshot = {
-    "allreduce_oneshot_pull", "fp32", "barrier, then every rank loads all inputs and sums",
-    {"allreduce_oneshot_pull", "fp32", "2", 8, 512, 65536}, oneshot_run, coll_crossings, NULL};
-const BenchTest bench_twoshot = {
-    "allreduce_twoshot_pull", "fp32", "barrier, reduce the own slice, barrier, gather the slices",
-    {"allreduce_twoshot_pull", "fp32", "2", 8, 512, 65536}, twoshot_run, coll_crossings, NULL};
-const BenchTest bench_push = {
-    "allgather_push", "total_bytes", "every rank stores its slice to all, fence, barrier",
-    {"allgather_push", "total_bytes", "2", 8, 512, 65536}, push_run, coll_crossings, NULL};
+const BenchTest bench_barrier = {"barrier",
+                                 "release_acquire_flags",
+                                 "flag barriers of each CTA, back to back",
+                                 {"barrier", "release_acquire_flags", "2", 8, 64, 0},
+                                 barrier_run,
+                                 NULL,
+                                 NULL};
+const BenchTest bench_oneshot = {"allreduce_oneshot_pull",
+                                 "fp32",
+                                 "barrier, then every rank loads all inputs and sums",
+                                 {"allreduce_oneshot_pull", "fp32", "2", 8, 512, 65536},
+                                 oneshot_run,
+                                 coll_crossings,
+                                 NULL};
+const BenchTest bench_twoshot = {"allreduce_twoshot_pull",
+                                 "fp32",
+                                 "barrier, reduce the own slice, barrier, gather the slices",
+                                 {"allreduce_twoshot_pull", "fp32", "2", 8, 512, 65536},
+                                 twoshot_run,
+                                 coll_crossings,
+                                 NULL};
+const BenchTest bench_push = {"allgather_push",
+                              "total_bytes",
+                              "every rank stores its slice to all, fence, barrier",
+                              {"allgather_push", "total_bytes", "2", 8, 512, 65536},
+                              push_run,
+                              coll_crossings,
+                              NULL};

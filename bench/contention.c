@@ -19,8 +19,9 @@ static const FlowCase flow_cases[] = {
     {"two_pairs_bidir", 4, {{0, 1}, {1, 0}, {2, 3}, {3, 2}}},
     {"incast2_plus_victim", 3, {{1, 0}, {2, 0}, {2, 3}}},
     {"outcast3", 3, {{0, 1}, {0, 2}, {0, 3}}},
-    {"alltoall4_sum", 12, {{0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 2}, {1, 3}, {2, 0}, {2, 1}, {2, 3}, {3, 0},
-                           {3, 1}, {3, 2}}},
+    {"alltoall4_sum",
+     12,
+     {{0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 2}, {1, 3}, {2, 0}, {2, 1}, {2, 3}, {3, 0}, {3, 1}, {3, 2}}},
 };
 
 static const FlowCase *flow_find_case(const char *variant, gboolean *write)
@@ -36,10 +37,7 @@ static const FlowCase *flow_find_case(const char *variant, gboolean *write)
 }
 
 static gboolean flow_is_sum(const FlowCase *set) { return set->n == 12; }
-static guint32 flow_reps(const FlowCase *set)
-{
-    return flow_is_sum(set) || strcmp(set->name, "outcast3") == 0 ? 1 : 2;
-}
+static guint32 flow_reps(const FlowCase *set) { return flow_is_sum(set) || strcmp(set->name, "outcast3") == 0 ? 1 : 2; }
 
 static guint32 flow_of_source(const FlowCase *set, guint32 from)
 {
@@ -71,8 +69,7 @@ static gboolean contention_run(BenchWorld *world, GError **error)
         BandwidthArgs flow;
         g_snprintf(gpus, sizeof gpus, "%u>%u", from, to);
         if (MAX(from, to) >= world->fabric->spec.system.gpus) {
-            g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "contention: '%s' needs 4 GPUs",
-                        request->variant);
+            g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "contention: '%s' needs 4 GPUs", request->variant);
             return FALSE;
         }
         FoAddress base = bench_memory(world, to, world->bytes, request->bytes);
@@ -117,13 +114,14 @@ static const char *contention_packets(const BenchRequest *request)
     return NULL;
 }
 
-const BenchTest bench_contention = {
-    "contention",
-    "{read,write}_{single,pair_bidir,incast2,incast3,two_pairs,ring4,two_pairs_bidir,"
-    "incast2_plus_victim,outcast3,alltoall4_sum}",
-    "several flows at once; ctas are those of each flow",
-    {"contention", "read_pair_bidir", "all", 132, 1024, 32u << 20}, contention_run,
-    contention_crossings, contention_packets};
+const BenchTest bench_contention = {"contention",
+                                    "{read,write}_{single,pair_bidir,incast2,incast3,two_pairs,ring4,two_pairs_bidir,"
+                                    "incast2_plus_victim,outcast3,alltoall4_sum}",
+                                    "several flows at once; ctas are those of each flow",
+                                    {"contention", "read_pair_bidir", "all", 132, 1024, 32u << 20},
+                                    contention_run,
+                                    contention_crossings,
+                                    contention_packets};
 
 /* ---- reads and writes mixed */
 
@@ -144,16 +142,15 @@ static void mixed_program(FoCta *cta, const void *args)
     bench_loop(cta, &loop);
 }
 
-static void mixed_launch(BenchWorld *world, guint32 gpu, guint32 read_from, guint32 write_to,
-                         guint32 read_ctas, const char *gpus)
+static void mixed_launch(BenchWorld *world, guint32 gpu, guint32 read_from, guint32 write_to, guint32 read_ctas,
+                         const char *gpus)
 {
     const BenchRequest *request = world->request;
     MixedArgs mixed = {.read_ctas = read_ctas};
     guint32 parts = (read_ctas > 0) + (read_ctas < request->ctas);
-    bandwidth_stream("read16", bench_memory(world, read_from, world->bytes, request->bytes), world->bytes,
-                &mixed.read);
+    bandwidth_stream("read16", bench_memory(world, read_from, world->bytes, request->bytes), world->bytes, &mixed.read);
     bandwidth_stream("write16", bench_memory(world, write_to, world->bytes, request->bytes), world->bytes,
-                &mixed.write);
+                     &mixed.write);
     bench_launch(world, gpu, gpus, mixed_program, &mixed, sizeof mixed, request->ctas, request->threads,
                  world->bytes * parts);
 }
@@ -176,9 +173,7 @@ static gboolean mixed_ring_run(BenchWorld *world, GError **error)
 {
     const char *variant = world->request->variant;
     guint32 ctas = world->request->ctas, n = MIN(4, (guint32)world->fabric->spec.system.gpus);
-    guint32 read_ctas = strcmp(variant, "read_next") == 0    ? ctas
-                        : strcmp(variant, "write_prev") == 0 ? 0
-                                                             : ctas / 2;
+    guint32 read_ctas = strcmp(variant, "read_next") == 0 ? ctas : strcmp(variant, "write_prev") == 0 ? 0 : ctas / 2;
     if (strcmp(variant, "read_next") != 0 && strcmp(variant, "write_prev") != 0 &&
         strcmp(variant, "read_next_write_prev") != 0)
         return bench_refuse_variant(world, error);
@@ -203,18 +198,24 @@ static guint64 mixed_crossings(const BenchSetup *setup, const BenchRequest *requ
     return request->bytes / LINE_BYTES * 8 * (strcmp(request->test, "mixed_ring") == 0 ? 4 : 1);
 }
 
-const BenchTest bench_mixed_single = {
-    "mixed_single", "read_and_write_same_peer", "half of the CTAs read a peer, half write it",
-    {"mixed_single", "read_and_write_same_peer", "0>1", 132, 1024, 32u << 20}, mixed_single_run,
-    mixed_crossings, NULL};
+const BenchTest bench_mixed_single = {"mixed_single",
+                                      "read_and_write_same_peer",
+                                      "half of the CTAs read a peer, half write it",
+                                      {"mixed_single", "read_and_write_same_peer", "0>1", 132, 1024, 32u << 20},
+                                      mixed_single_run,
+                                      mixed_crossings,
+                                      NULL};
 static const char *mixed_packets(const BenchRequest *request)
 {
     return strcmp(request->variant, "read_next_write_prev") == 0
-               ? "requests of loads queue behind stores, of which flows know nothing" : NULL;
+               ? "requests of loads queue behind stores, of which flows know nothing"
+               : NULL;
 }
 
-const BenchTest bench_mixed_ring = {
-    "mixed_ring", "read_next_write_prev, read_next, write_prev",
-    "four GPUs: each reads the next and writes the previous one",
-    {"mixed_ring", "read_next_write_prev", "per_gpu", 132, 1024, 16u << 20}, mixed_ring_run,
-    mixed_crossings, mixed_packets};
+const BenchTest bench_mixed_ring = {"mixed_ring",
+                                    "read_next_write_prev, read_next, write_prev",
+                                    "four GPUs: each reads the next and writes the previous one",
+                                    {"mixed_ring", "read_next_write_prev", "per_gpu", 132, 1024, 16u << 20},
+                                    mixed_ring_run,
+                                    mixed_crossings,
+                                    mixed_packets};

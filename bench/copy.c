@@ -24,8 +24,8 @@ static gboolean copy_run(BenchWorld *world, GError **error)
     CopyEnd near = {.place = COPY_REGION, .region = mine->region};
     VasMapping *theirs = vas_find(world->vas, bench_memory(world, to, world->bytes, request->bytes));
     CopyEnd far = {.place = COPY_REGION, .region = theirs->region};
-    copy_start(world->fabric, (guint16)from, pull ? &near : &far, pull ? &far : &near, world->bytes,
-               request->test, copy_on_done, &flow);
+    copy_start(world->fabric, (guint16)from, pull ? &near : &far, pull ? &far : &near, world->bytes, request->test,
+               copy_on_done, &flow);
     if (!bench_go(world, error))
         return FALSE;
     bench_add_row(world, request->gpus, world->bytes, 1, flow.end_ps, "GB/s");
@@ -37,6 +37,10 @@ static guint64 copy_crossings(const BenchSetup *setup, const BenchRequest *reque
     return request->bytes / setup->spec->gpu.engine_packet_bytes * 4;
 }
 
-const BenchTest bench_copy_engine = {
-    "copy_engine_bw", "push, pull", "one copy by a copy engine, start-up included",
-    {"copy_engine_bw", "push", "0>1", 0, 0, 4u << 20}, copy_run, copy_crossings, NULL};
+const BenchTest bench_copy_engine = {"copy_engine_bw",
+                                     "push, pull",
+                                     "one copy by a copy engine, start-up included",
+                                     {"copy_engine_bw", "push", "0>1", 0, 0, 4u << 20},
+                                     copy_run,
+                                     copy_crossings,
+                                     NULL};

@@ -13,7 +13,7 @@
 #define EXCHANGE_MEMBERS_MAX 16u
 
 typedef struct {
-    guint64 slice;      /* bytes of tokens for one set */
+    guint64 slice; /* bytes of tokens for one set */
     guint32 members;
     gboolean multicast;
     /* of a set's members, or of its team; tokens that come back are behind those that go */
@@ -23,8 +23,11 @@ typedef struct {
 static LoopSpec exchange_loop(const ExchangeArgs *args, guint32 set, gboolean combine)
 {
     const guint32 n = args->multicast ? 1 : args->members;
-    LoopSpec loop = {.width = 16, .unroll = combine ? (args->multicast ? 8 : 2) : 1, .tail_unroll = 8,
-                     .n_regs = combine ? n : 1, .elements = args->slice / 16};
+    LoopSpec loop = {.width = 16,
+                     .unroll = combine ? (args->multicast ? 8 : 2) : 1,
+                     .tail_unroll = 8,
+                     .n_regs = combine ? n : 1,
+                     .elements = args->slice / 16};
     const UopKind kind = combine ? (args->multicast ? UOP_MC_LOAD : UOP_LOAD)
                                  : (args->multicast ? UOP_MC_STORE : UOP_STORE);
     for (guint32 m = 0; m < n; m++)
@@ -83,9 +86,10 @@ static gboolean exchange_run(BenchWorld *world, GError **error)
     if (!exchange_parse(request->variant, &args))
         return bench_refuse_variant(world, error);
     if (args.members == 0 || args.members >= n || args.members > EXCHANGE_MEMBERS_MAX || request->ctas % 2) {
-        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "exchange: %u of %u GPUs by %u CTAs; right are 1 to %u, "
-                    "fewer than there are, and an even number of CTAs", args.members, n, request->ctas,
-                    EXCHANGE_MEMBERS_MAX);
+        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST,
+                    "exchange: %u of %u GPUs by %u CTAs; right are 1 to %u, "
+                    "fewer than there are, and an even number of CTAs",
+                    args.members, n, request->ctas, EXCHANGE_MEMBERS_MAX);
         return FALSE;
     }
     for (guint32 g = 0; g < n; g++) {
@@ -106,11 +110,15 @@ static gboolean exchange_run(BenchWorld *world, GError **error)
 static const char *exchange_packets(const BenchRequest *request)
 {
     return g_str_has_prefix(request->variant, "unicast")
-               ? "requests of loads queue behind stores, of which flows know nothing" : NULL;
+               ? "requests of loads queue behind stores, of which flows know nothing"
+               : NULL;
 }
 
 const BenchTest bench_exchange = {
-    "exchange", "multicast_top8, unicast_top8, multicast_top2, ...",
+    "exchange",
+    "multicast_top8, unicast_top8, multicast_top2, ...",
     "tokens to k GPUs each, and sums of k answers back, at once, as in a mixture of experts: tokens of one GPU",
-    {"exchange", "unicast_top2", "8", 32, 512, 1u << 20}, exchange_run, NULL,
+    {"exchange", "unicast_top2", "8", 32, 512, 1u << 20},
+    exchange_run,
+    NULL,
     exchange_packets};

@@ -50,16 +50,16 @@ static gboolean foot_run(BenchWorld *world, GError **error)
     const BenchRequest *request = world->request;
     if (!bench_parse_pair(world, &from, &to, error))
         return FALSE;
-    if (sscanf(request->variant, "%7[a-z]_stride%u%n", op, &stride, &end) != 2 ||
-        request->variant[end] != '\0' || (strcmp(op, "read") != 0 && strcmp(op, "write") != 0) ||
-        stride % 128 || stride == 0)
+    if (sscanf(request->variant, "%7[a-z]_stride%u%n", op, &stride, &end) != 2 || request->variant[end] != '\0' ||
+        (strcmp(op, "read") != 0 && strcmp(op, "write") != 0) || stride % 128 || stride == 0)
         return bench_refuse_variant(world, error);
-    FootArgs foot = {.lines = (guint32)MAX(request->bytes / LINE_BYTES, 1), .stride = stride,
-                     .write = strcmp(op, "write") == 0, .rounds = FOOT_ROUNDS};
+    FootArgs foot = {.lines = (guint32)MAX(request->bytes / LINE_BYTES, 1),
+                     .stride = stride,
+                     .write = strcmp(op, "write") == 0,
+                     .rounds = FOOT_ROUNDS};
     foot.base = bench_memory(world, to, (guint64)foot.lines * stride, (guint64)foot.lines * LINE_BYTES);
     guint64 amount = (guint64)request->ctas * request->threads / 8 * foot.rounds * LINE_BYTES;
-    bench_launch(world, from, request->gpus, foot_program, &foot, sizeof foot, request->ctas,
-                 request->threads, amount);
+    bench_launch(world, from, request->gpus, foot_program, &foot, sizeof foot, request->ctas, request->threads, amount);
     if (!bench_go(world, error))
         return FALSE;
     bench_add_flows(world);
@@ -78,13 +78,12 @@ static gboolean hot_run(BenchWorld *world, GError **error)
     }
     if (sscanf(request->variant, "read_stride%u%n", &stride, &end) != 1 || stride % 128 || stride == 0)
         return bench_refuse_variant(world, error);
-    FootArgs foot = {.lines = (guint32)MAX(request->bytes / LINE_BYTES, 1), .stride = stride,
-                     .rounds = HOT_ROUNDS};
+    FootArgs foot = {.lines = (guint32)MAX(request->bytes / LINE_BYTES, 1), .stride = stride, .rounds = HOT_ROUNDS};
     foot.base = bench_memory(world, 0, (guint64)foot.lines * stride, 0);
     guint64 amount = (guint64)request->ctas * request->threads / 8 * foot.rounds * LINE_BYTES;
     for (guint32 g = 1; g <= k; g++)
-        bench_launch(world, g, request->gpus, foot_program, &foot, sizeof foot, request->ctas,
-                     request->threads, amount);
+        bench_launch(world, g, request->gpus, foot_program, &foot, sizeof foot, request->ctas, request->threads,
+                     amount);
     if (!bench_go(world, error))
         return FALSE;
     double rate = 0;
@@ -102,9 +101,17 @@ static guint64 foot_crossings(const BenchSetup *setup, const BenchRequest *reque
     return (guint64)request->ctas * request->threads / 8 * FOOT_ROUNDS * 4;
 }
 
-const BenchTest bench_footprint = {
-    "footprint_bw", "{read,write}_stride{128,256,...}", "few lines again and again",
-    {"footprint_bw", "read_stride128", "0>1", 132, 512, 65536}, foot_run, foot_crossings, NULL};
-const BenchTest bench_hot_lines = {
-    "hot_lines", "read_stride256", "K GPUs read the same few lines of GPU 0",
-    {"hot_lines", "read_stride256", "2>0", 132, 512, 2048}, hot_run, foot_crossings, NULL};
+const BenchTest bench_footprint = {"footprint_bw",
+                                   "{read,write}_stride{128,256,...}",
+                                   "few lines again and again",
+                                   {"footprint_bw", "read_stride128", "0>1", 132, 512, 65536},
+                                   foot_run,
+                                   foot_crossings,
+                                   NULL};
+const BenchTest bench_hot_lines = {"hot_lines",
+                                   "read_stride256",
+                                   "K GPUs read the same few lines of GPU 0",
+                                   {"hot_lines", "read_stride256", "2>0", 132, 512, 2048},
+                                   hot_run,
+                                   foot_crossings,
+                                   NULL};

@@ -58,8 +58,11 @@ static gboolean chase_run(BenchWorld *world, gboolean atomic, guint64 footprint,
         return FALSE;
     if (strcmp(world->request->variant, from == to ? "local" : "remote") != 0)
         return bench_refuse_variant(world, error);
-    ChaseArgs chase = {.base = bench_memory(world, to, world->bytes, footprint), .n = CHASE_LOADS,
-                       .warm = 64, .atomic = atomic, .marks = world->marks};
+    ChaseArgs chase = {.base = bench_memory(world, to, world->bytes, footprint),
+                       .n = CHASE_LOADS,
+                       .warm = 64,
+                       .atomic = atomic,
+                       .marks = world->marks};
     if (!atomic)
         chase.line = chase_lines(world, MAX(world->bytes / LINE_BYTES, 1), chase.n + chase.warm);
     bench_launch(world, from, world->request->gpus, chase_program, &chase, sizeof chase, 1, 1, 0);
@@ -80,26 +83,35 @@ static gboolean dram_latency_run(BenchWorld *world, GError **error)
     return chase_run(world, FALSE, G_MAXUINT64, error); /* each line is visited once */
 }
 
-static gboolean atomic_latency_run(BenchWorld *world, GError **error)
-{
-    return chase_run(world, TRUE, 0, error);
-}
+static gboolean atomic_latency_run(BenchWorld *world, GError **error) { return chase_run(world, TRUE, 0, error); }
 
-const BenchTest bench_load_latency = {
-    "load_latency", "local, remote", "dependent loads over lines that are in L2",
-    {"load_latency", "remote", "0>1", 1, 1, 262144}, load_latency_run, NULL, NULL};
-const BenchTest bench_dram_latency = {
-    "dram_latency", "local, remote", "dependent loads that miss L2",
-    {"dram_latency", "remote", "0>1", 1, 1, 1u << 31}, dram_latency_run, NULL, NULL};
-const BenchTest bench_atomic_latency = {
-    "atomic_latency", "local, remote", "dependent atomics on one line",
-    {"atomic_latency", "remote", "0>1", 1, 1, 8}, atomic_latency_run, NULL, NULL};
+const BenchTest bench_load_latency = {"load_latency",
+                                      "local, remote",
+                                      "dependent loads over lines that are in L2",
+                                      {"load_latency", "remote", "0>1", 1, 1, 262144},
+                                      load_latency_run,
+                                      NULL,
+                                      NULL};
+const BenchTest bench_dram_latency = {"dram_latency",
+                                      "local, remote",
+                                      "dependent loads that miss L2",
+                                      {"dram_latency", "remote", "0>1", 1, 1, 1u << 31},
+                                      dram_latency_run,
+                                      NULL,
+                                      NULL};
+const BenchTest bench_atomic_latency = {"atomic_latency",
+                                        "local, remote",
+                                        "dependent atomics on one line",
+                                        {"atomic_latency", "remote", "0>1", 1, 1, 8},
+                                        atomic_latency_run,
+                                        NULL,
+                                        NULL};
 
 /* ---- flags and messages */
 
 typedef struct {
     FoAddress mine, peer, dst;
-    guint64 bytes;  /* of the message; 0: only the flag */
+    guint64 bytes; /* of the message; 0: only the flag */
     guint32 rounds, warm;
     gboolean first, ordered;
     guint64 *marks;
@@ -107,8 +119,7 @@ typedef struct {
 
 static void ping_put(FoCta *cta, const PingArgs *ping)
 {
-    LoopSpec put = {.elements = ping->bytes / 16, .width = 16, .unroll = 1, .n_regs = 1,
-                    .step = fo_threads(cta)};
+    LoopSpec put = {.elements = ping->bytes / 16, .width = 16, .unroll = 1, .n_regs = 1, .step = fo_threads(cta)};
     bench_part(&put, UOP_STORE, 0, ping->dst);
     fo_all(cta);
     bench_loop(cta, &put);
@@ -150,8 +161,14 @@ static gboolean ping_run(BenchWorld *world, guint64 bytes, gboolean ordered, GEr
     if (!bench_parse_pair(world, &a, &b, error))
         return FALSE;
     FoAddress flag_a = bench_flags(world, a, 4096), flag_b = bench_flags(world, b, 4096);
-    PingArgs at_a = {.mine = flag_a, .peer = flag_b, .bytes = bytes, .rounds = rounds, .warm = 4,
-                     .first = TRUE, .ordered = ordered, .marks = world->marks};
+    PingArgs at_a = {.mine = flag_a,
+                     .peer = flag_b,
+                     .bytes = bytes,
+                     .rounds = rounds,
+                     .warm = 4,
+                     .first = TRUE,
+                     .ordered = ordered,
+                     .marks = world->marks};
     PingArgs at_b = at_a;
     at_b.mine = flag_b;
     at_b.peer = flag_a;
@@ -181,9 +198,17 @@ static gboolean message_run(BenchWorld *world, GError **error)
     return ping_run(world, world->bytes, FALSE, error);
 }
 
-const BenchTest bench_pingpong = {
-    "flag_pingpong_rtt", "relaxed, release_acquire", "two GPUs answer each other's flag",
-    {"flag_pingpong_rtt", "relaxed", "0>1", 1, 1, 8}, pingpong_run, NULL, NULL};
-const BenchTest bench_message = {
-    "message_rtt", "put_fence_flag", "stores, a fence, a flag; the peer answers with a flag",
-    {"message_rtt", "put_fence_flag", "0>1", 1, 1024, 65536}, message_run, NULL, NULL};
+const BenchTest bench_pingpong = {"flag_pingpong_rtt",
+                                  "relaxed, release_acquire",
+                                  "two GPUs answer each other's flag",
+                                  {"flag_pingpong_rtt", "relaxed", "0>1", 1, 1, 8},
+                                  pingpong_run,
+                                  NULL,
+                                  NULL};
+const BenchTest bench_message = {"message_rtt",
+                                 "put_fence_flag",
+                                 "stores, a fence, a flag; the peer answers with a flag",
+                                 {"message_rtt", "put_fence_flag", "0>1", 1, 1024, 65536},
+                                 message_run,
+                                 NULL,
+                                 NULL};

@@ -13,7 +13,7 @@
 #define LOADED_PROGRAM_LOADS 4064u /* of the program: the touches are that far apart */
 #define LOADED_FOOTPRINT (256ull << 20)
 #define LOADED_ITERATIONS 64u
-#define LOADED_MODULO_PS 150000u   /* a 64-bit remainder before each load, h200 loaded_latency_bg 1 CTA */
+#define LOADED_MODULO_PS 150000u /* a 64-bit remainder before each load, h200 loaded_latency_bg 1 CTA */
 
 typedef struct {
     BenchWorld *world;
@@ -22,7 +22,7 @@ typedef struct {
     gboolean write;
     guint64 pause_ps;
     guint32 ctas, ctas_before;
-    gboolean evicted;   /* nothing of the previous run is left */
+    gboolean evicted; /* nothing of the previous run is left */
     guint64 l2_bytes;
     gboolean stop;
     const guint64 *requests; /* of the GPU that streams */
@@ -36,8 +36,7 @@ static void loaded_stream(FoCta *cta, const void *args)
     Loaded *loaded = ((const LoadedArgs *)args)->loaded;
     guint64 n = LOADED_FOOTPRINT / 16, step = (guint64)fo_ctas(cta) * fo_threads(cta);
     guint64 id = (guint64)fo_cta(cta) * fo_threads(cta);
-    LoopSpec loop = {.width = 16, .unroll = 1, .n_regs = 1, .step = step,
-                     .elements = LOADED_ITERATIONS * step};
+    LoopSpec loop = {.width = 16, .unroll = 1, .n_regs = 1, .step = step, .elements = LOADED_ITERATIONS * step};
     if (!loaded->write)
         bench_part(&loop, UOP_DELAY, 0, LOADED_MODULO_PS);
     LoopPart *part = bench_part(&loop, loaded->write ? UOP_STORE : UOP_LOAD, 0, 0);
@@ -54,18 +53,14 @@ static void loaded_stream(FoCta *cta, const void *args)
 }
 
 /* So far, whole lines each; the chase's own are too few to count. */
-static guint64 loaded_moved(const Loaded *loaded)
-{
-    return loaded->ctas ? *loaded->requests * LINE_BYTES : 0;
-}
+static guint64 loaded_moved(const Loaded *loaded) { return loaded->ctas ? *loaded->requests * LINE_BYTES : 0; }
 
 /* Bytes that the stream moved since the program's load number i was made in the previous run. */
 static gboolean loaded_in_l2(const Loaded *loaded, double rate, double i)
 {
     double run_ps = LOADED_PROGRAM_LOADS * 1.0e6, share = i / LOADED_PROGRAM_LOADS;
     double before = loaded->ctas ? (double)loaded->ctas_before / loaded->ctas : 0;
-    return !loaded->evicted &&
-           rate * run_ps * (share + before * (1 - share)) <= (double)loaded->l2_bytes;
+    return !loaded->evicted && rate * run_ps * (share + before * (1 - share)) <= (double)loaded->l2_bytes;
 }
 
 static void loaded_chase(FoCta *cta, const void *args)
@@ -94,15 +89,14 @@ static void loaded_chase(FoCta *cta, const void *args)
     loaded->stop = TRUE;
 }
 
-static gboolean loaded_parse(BenchWorld *world, guint32 *chase, guint32 *stream, Loaded *loaded,
-                             GError **error)
+static gboolean loaded_parse(BenchWorld *world, guint32 *chase, guint32 *stream, Loaded *loaded, GError **error)
 {
     char op[8];
     int end = 0;
     guint32 pause = 0;
     const char *variant = world->request->variant;
-    if (sscanf(variant, "chase%u>%u_bg_%7[a-z]_%u>%u_pause%u%n", &chase[0], &chase[1], op, &stream[0],
-               &stream[1], &pause, &end) != 6 ||
+    if (sscanf(variant, "chase%u>%u_bg_%7[a-z]_%u>%u_pause%u%n", &chase[0], &chase[1], op, &stream[0], &stream[1],
+               &pause, &end) != 6 ||
         variant[end] != '\0' || (strcmp(op, "read") != 0 && strcmp(op, "write") != 0))
         return bench_refuse_variant(world, error);
     for (int i = 0; i < 2; i++)
@@ -149,11 +143,21 @@ static const char *loaded_packets(const BenchRequest *request)
     return "what is timed is how long single loads wait in queues that a stream fills, and flows have none";
 }
 
-#define LOADED_USUAL(name) {name, "chase0>1_bg_read_2>1_pause0", "0>1", 32, 512, 4u << 20}
-const BenchTest bench_loaded = {
-    "loaded_latency_ns", "chaseA>B_bg_{read,write}_C>D_pause{0,200,1000}",
-    "dependent loads while `ctas` CTAs stream", LOADED_USUAL("loaded_latency_ns"), loaded_run, NULL,
-    loaded_packets};
-const BenchTest bench_loaded_bg = {
-    "loaded_latency_bg", "chaseA>B_bg_{read,write}_C>D_pause{0,200,1000}",
-    "what the stream of the same runs gets", LOADED_USUAL("loaded_latency_bg"), loaded_run, NULL, loaded_packets};
+#define LOADED_USUAL(name)                                                                                             \
+    {                                                                                                                  \
+        name, "chase0>1_bg_read_2>1_pause0", "0>1", 32, 512, 4u << 20                                                  \
+    }
+const BenchTest bench_loaded = {"loaded_latency_ns",
+                                "chaseA>B_bg_{read,write}_C>D_pause{0,200,1000}",
+                                "dependent loads while `ctas` CTAs stream",
+                                LOADED_USUAL("loaded_latency_ns"),
+                                loaded_run,
+                                NULL,
+                                loaded_packets};
+const BenchTest bench_loaded_bg = {"loaded_latency_bg",
+                                   "chaseA>B_bg_{read,write}_C>D_pause{0,200,1000}",
+                                   "what the stream of the same runs gets",
+                                   LOADED_USUAL("loaded_latency_bg"),
+                                   loaded_run,
+                                   NULL,
+                                   loaded_packets};

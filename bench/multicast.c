@@ -30,9 +30,8 @@ static gboolean mc_kind(const char *variant, UopKind *kind, gboolean *all)
         UopKind kind;
         gboolean all;
     } kinds[] = {
-        {"one_to_all", UOP_MC_STORE, FALSE},  {"all_to_all", UOP_MC_STORE, TRUE},
-        {"red", UOP_MC_RED, FALSE},           {"all_red", UOP_MC_RED, TRUE},
-        {"ld_reduce", UOP_MC_LOAD, FALSE},    {"all_ld_reduce", UOP_MC_LOAD, TRUE},
+        {"one_to_all", UOP_MC_STORE, FALSE}, {"all_to_all", UOP_MC_STORE, TRUE}, {"red", UOP_MC_RED, FALSE},
+        {"all_red", UOP_MC_RED, TRUE},       {"ld_reduce", UOP_MC_LOAD, FALSE},  {"all_ld_reduce", UOP_MC_LOAD, TRUE},
     };
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
         if (strcmp(kinds[i].name, variant) != 0)
@@ -60,13 +59,15 @@ static gboolean mc_bw_run(BenchWorld *world, GError **error)
         return FALSE;
     guint64 slice = world->bytes / (all ? n : 1) / 128 * 128;
     for (guint32 g = 0; g < (all ? n : 1); g++) {
-        McArgs mc = {.loop = {.width = 16, .unroll = kind == UOP_MC_LOAD ? 8 : 1, .tail_unroll = 8,
-                              .n_regs = 1, .elements = slice / 16}};
+        McArgs mc = {.loop = {.width = 16,
+                              .unroll = kind == UOP_MC_LOAD ? 8 : 1,
+                              .tail_unroll = 8,
+                              .n_regs = 1,
+                              .elements = slice / 16}};
         bench_part(&mc.loop, kind, 0, base + g * slice);
         if (kind == UOP_MC_LOAD)
             bench_part(&mc.loop, UOP_ARITH, 0, 0);
-        bench_launch(world, g, request->gpus, mc_program, &mc, sizeof mc, request->ctas,
-                     request->threads, slice);
+        bench_launch(world, g, request->gpus, mc_program, &mc, sizeof mc, request->ctas, request->threads, slice);
     }
     if (!bench_go(world, error))
         return FALSE;
@@ -85,9 +86,13 @@ static guint64 mc_crossings(const BenchSetup *setup, const BenchRequest *request
 }
 
 const BenchTest bench_multicast_bw = {
-    "multicast_bw", "one_to_all, all_to_all, red, all_red, ld_reduce, all_ld_reduce",
+    "multicast_bw",
+    "one_to_all, all_to_all, red, all_red, ld_reduce, all_ld_reduce",
     "multimem.st, .red, .ld_reduce by one GPU or by all, each on its slice; payload of one GPU",
-    {"multicast_bw", "all_to_all", "8", 16, 1024, 16u << 20}, mc_bw_run, mc_crossings, NULL};
+    {"multicast_bw", "all_to_all", "8", 16, 1024, 16u << 20},
+    mc_bw_run,
+    mc_crossings,
+    NULL};
 
 /* ---- latency: back-to-back, dependent */
 
@@ -141,9 +146,13 @@ static gboolean mc_latency_run(BenchWorld *world, GError **error)
     return TRUE;
 }
 
-const BenchTest bench_multicast_latency = {
-    "multicast_latency", "ld_reduce, st_to_self", "one operation after the other",
-    {"multicast_latency", "ld_reduce", "8", 1, 32, 4096}, mc_latency_run, NULL, NULL};
+const BenchTest bench_multicast_latency = {"multicast_latency",
+                                           "ld_reduce, st_to_self",
+                                           "one operation after the other",
+                                           {"multicast_latency", "ld_reduce", "8", 1, 32, 4096},
+                                           mc_latency_run,
+                                           NULL,
+                                           NULL};
 
 /* ---- barrier: multimem.red.release on a counter, then poll the own copy */
 
@@ -184,8 +193,10 @@ static gboolean mc_barrier_run(BenchWorld *world, GError **error)
     if (strcmp(world->request->variant, "multimem_red") != 0)
         return bench_refuse_variant(world, error);
     if (world->request->ctas > MC_BARRIERS) {
-        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "multicast_barrier: %u CTAs, each with a counter of its "
-                    "own; 1 to %u are right", world->request->ctas, MC_BARRIERS);
+        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST,
+                    "multicast_barrier: %u CTAs, each with a counter of its "
+                    "own; 1 to %u are right",
+                    world->request->ctas, MC_BARRIERS);
         return FALSE;
     }
     mc.base = bench_multicast(world, mc.n, MC_BARRIERS * 128, 4096, TRUE, own, error);
@@ -193,8 +204,8 @@ static gboolean mc_barrier_run(BenchWorld *world, GError **error)
         return FALSE;
     for (guint32 g = 0; g < mc.n; g++) {
         mc.mine = own[g];
-        bench_launch(world, g, "", mc_barrier_program, &mc, sizeof mc, world->request->ctas,
-                     world->request->threads, 0);
+        bench_launch(world, g, "", mc_barrier_program, &mc, sizeof mc, world->request->ctas, world->request->threads,
+                     0);
     }
     if (!bench_go(world, error))
         return FALSE;
@@ -202,6 +213,10 @@ static gboolean mc_barrier_run(BenchWorld *world, GError **error)
     return TRUE;
 }
 
-const BenchTest bench_multicast_barrier = {
-    "multicast_barrier", "multimem_red", "multimem.red on a counter, poll of the own copy",
-    {"multicast_barrier", "multimem_red", "8", 1, 64, 0}, mc_barrier_run, NULL, NULL};
+const BenchTest bench_multicast_barrier = {"multicast_barrier",
+                                           "multimem_red",
+                                           "multimem.red on a counter, poll of the own copy",
+                                           {"multicast_barrier", "multimem_red", "8", 1, 64, 0},
+                                           mc_barrier_run,
+                                           NULL,
+                                           NULL};

@@ -7,6 +7,7 @@
 
 #include "bench/world.h"
 #include "coll/coll.h"
+#include "device/launch_time.h"
 
 guint32 bench_nccl_calls(guint64 bytes) { return bytes <= 16u << 20 ? 4 : 2; }
 
@@ -51,7 +52,7 @@ static gboolean nccl_run(BenchWorld *world, GError **error)
     coll.bytes = world->bytes;
     coll.check = FALSE;
     coll.calls = bench_nccl_calls(coll.bytes);
-    coll.host_ps = world->fabric->spec.launch.stream_nccl_ps;
+    coll.host_ps = launch_spec(&world->fabric->spec)->stream_nccl_ps;
     CollGroup *group = coll_group_new(world->fabric, NULL, n, error);
     if (!group)
         return FALSE;
@@ -80,15 +81,15 @@ static const char *nccl_packets(const BenchRequest *request)
 }
 
 #define NCCL_VARIANTS "default, Ring_Simple, Ring_LL, Ring_LL128, Tree_Simple, Tree_LL, Tree_LL128"
-#define NCCL_TEST(object, name_, text_)                                                                 \
-    const BenchTest object = {                                                                         \
-        .name = name_,                                                                                 \
-        .variants = NCCL_VARIANTS,                                                                     \
-        .text = text_,                                                                                 \
-        .usual = {name_, "Ring_Simple", "4", 0, 0, 16u << 20},                                         \
-        .run = nccl_run,                                                                               \
-        .crossings = nccl_crossings,                                                                   \
-        .packets = nccl_packets,                                                                       \
+#define NCCL_TEST(object, name_, text_)                                                                                \
+    const BenchTest object = {                                                                                         \
+        .name = name_,                                                                                                 \
+        .variants = NCCL_VARIANTS,                                                                                     \
+        .text = text_,                                                                                                 \
+        .usual = {name_, "Ring_Simple", "4", 0, 0, 16u << 20},                                                         \
+        .run = nccl_run,                                                                                               \
+        .crossings = nccl_crossings,                                                                                   \
+        .packets = nccl_packets,                                                                                       \
     }
 NCCL_TEST(bench_nccl_all_reduce, "nccl_all_reduce", "NCCL's all-reduce, multicast off");
 NCCL_TEST(bench_nccl_all_gather, "nccl_all_gather", "NCCL's all-gather, multicast off");

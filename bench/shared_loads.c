@@ -9,7 +9,7 @@
 typedef struct {
     LoopSpec loop;
     FoAddress base[SHARED_GPUS_MAX];
-    guint32 homes, own;     /* GPUs 0..homes - 1 have what all load; own: this one loads nothing of itself */
+    guint32 homes, own; /* GPUs 0..homes - 1 have what all load; own: this one loads nothing of itself */
     guint64 start_ps;
 } SharedArgs;
 
@@ -58,16 +58,18 @@ static gboolean shared_run(BenchWorld *world, GError **error)
     guint32 n;
     guint64 skew_ps;
     const BenchRequest *request = world->request;
-    SharedArgs shared = {.loop = {.width = 16, .unroll = 4, .tail_unroll = 4, .n_regs = 1,
-                                  .elements = world->bytes / 16}};
+    SharedArgs shared = {
+        .loop = {.width = 16, .unroll = 4, .tail_unroll = 4, .n_regs = 1, .elements = world->bytes / 16}};
     if (!bench_parse_count(world, &n, error))
         return FALSE;
     if (!shared_parse(request->variant, &all, &skew_ps))
         return bench_refuse_variant(world, error);
     shared.homes = all ? n : 1;
     if (n > SHARED_GPUS_MAX || request->ctas % shared.homes) {
-        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "shared_loads: %u CTAs on %u GPUs; right are at most %u "
-                    "GPUs, and a multiple of their number", request->ctas, n, SHARED_GPUS_MAX);
+        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST,
+                    "shared_loads: %u CTAs on %u GPUs; right are at most %u "
+                    "GPUs, and a multiple of their number",
+                    request->ctas, n, SHARED_GPUS_MAX);
         return FALSE;
     }
     for (guint32 g = 0; g < shared.homes; g++)
@@ -75,8 +77,8 @@ static gboolean shared_run(BenchWorld *world, GError **error)
     for (guint32 g = all ? 0 : 1; g < n; g++) {
         shared.own = g;
         shared.start_ps = skew_ps * g / (n - 1);
-        bench_launch(world, g, request->gpus, shared_program, &shared, sizeof shared, request->ctas,
-                     request->threads, world->bytes);
+        bench_launch(world, g, request->gpus, shared_program, &shared, sizeof shared, request->ctas, request->threads,
+                     world->bytes);
     }
     if (!bench_go(world, error))
         return FALSE;
@@ -100,8 +102,11 @@ static const char *shared_loads_packets(const BenchRequest *request)
 }
 
 const BenchTest bench_shared_loads = {
-    "shared_loads", "one_skew0us, all_skew0us, all_skew3us, ...",
+    "shared_loads",
+    "one_skew0us, all_skew0us, all_skew3us, ...",
     "GPUs load the same lines, of one of them or of all, and start within so long: payload of one, loads that an "
     "answer serves (switch.merge_entries)",
-    {"shared_loads", "all_skew0us", "8", 8, 128, 512u << 10}, shared_run, NULL,
+    {"shared_loads", "all_skew0us", "8", 8, 128, 512u << 10},
+    shared_run,
+    NULL,
     shared_loads_packets};

@@ -100,12 +100,14 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
         g_assert(traffic->region[g]);
         Source *source = &traffic->source[g];
         *source = (Source){.traffic = traffic, .gpu = (guint16)g, .room.fire = source_on_room};
-        source->held = (GpuRequest){.kind = PACKET_WRITE, .bytes = (guint16)spec->bytes,
-                                    .word_mask = GPU_ALL_WORDS, .done = traffic_on_done, .owner = traffic};
+        source->held = (GpuRequest){.kind = PACKET_WRITE,
+                                    .bytes = (guint16)spec->bytes,
+                                    .word_mask = GPU_ALL_WORDS,
+                                    .done = traffic_on_done,
+                                    .owner = traffic};
         event_init(&source->next, source_on_next);
         rng_init(&source->rng, sim_seed(fabric->sim), name);
-        sim_after(fabric->sim, &source->next, rng_exponential_ps(&source->rng, traffic->gap_ps),
-                  EVENT_PRIORITY_DEVICE);
+        sim_after(fabric->sim, &source->next, rng_exponential_ps(&source->rng, traffic->gap_ps), EVENT_PRIORITY_DEVICE);
     }
     return traffic;
 }

@@ -20,7 +20,7 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec);
 void traffic_free(Traffic *traffic);
 void traffic_stop(Traffic *traffic); /* no more packets: those that are under way come to their end */
 guint64 traffic_completed(const Traffic *traffic);
-guint64 traffic_peak(const Traffic *traffic);    /* most packets between issue and completion, seen about once a gap */
+guint64 traffic_peak(const Traffic *traffic);   /* most packets between issue and completion, seen about once a gap */
 SimTime traffic_end_ps(const Traffic *traffic); /* when the last answer came */
 
 #endif

@@ -7,13 +7,13 @@
 
 #define BENCH_PAGE (2u << 20)
 
-G_DEFINE_QUARK(bench-error-quark, bench_error)
+G_DEFINE_QUARK(bench - error - quark, bench_error)
 
 BenchWorld *bench_world_new(const BenchSetup *setup, const BenchTest *test, const BenchRequest *request, guint64 bytes,
                             gboolean flows, GError **error)
 {
-    SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar, .engine = setup->engine,
-                        .vcd_path = setup->vcd_path};
+    SimSpec sim_spec = {
+        .seed = setup->seed, .calendar = setup->calendar, .engine = setup->engine, .vcd_path = setup->vcd_path};
     Sim *sim = sim_new(&sim_spec, error);
     if (!sim)
         return NULL;
@@ -30,8 +30,11 @@ BenchWorld *bench_world_new(const BenchSetup *setup, const BenchTest *test, cons
     world->sim = sim;
     world->fabric = fabric;
     world->run = g_strdup_printf("%s %s %s %" G_GUINT64_FORMAT " B %u x %u", request->test, request->variant,
-                                            request->gpus, bytes, request->ctas, request->threads);
-    world->series = series_new(fabric, setup->series, world->run);
+                                 request->gpus, bytes, request->ctas, request->threads);
+    RecordingSpec record = setup->record ? *setup->record : (RecordingSpec){0};
+    record.where = record.where && !flows;
+    record.film = record.film && !flows;
+    world->recording = recording_new(fabric, &record, world->run);
     world->vas = vas_new(fabric->memory, (guint32)fabric->spec.system.gpus);
     world->regions = g_ptr_array_new();
     world->objects = g_ptr_array_new();
@@ -44,8 +47,8 @@ BenchWorld *bench_world_new(const BenchSetup *setup, const BenchTest *test, cons
 
 void bench_world_free(BenchWorld *world)
 {
-    series_end(world->series);
-    series_free(world->series);
+    recording_end(world->recording, NULL);
+    recording_free(world->recording);
     g_free(world->run);
     if (world->fabric->flow)
         device_flow_end(world->fabric);
@@ -78,8 +81,7 @@ static FoAddress bench_map(BenchWorld *world, guint64 bytes, MemRegion *region, 
     return va;
 }
 
-static MemRegion *bench_region(BenchWorld *world, guint32 gpu, guint64 bytes, guint64 footprint,
-                               gboolean control)
+static MemRegion *bench_region(BenchWorld *world, guint32 gpu, guint64 bytes, guint64 footprint, gboolean control)
 {
     GError *error = NULL;
     Memory *memory = world->fabric->memory;
@@ -160,8 +162,12 @@ void bench_launch(BenchWorld *world, guint32 gpu, const char *gpus, FoProgram pr
     flow->ctas = ctas;
     g_strlcpy(flow->gpus, gpus, sizeof flow->gpus);
     g_ptr_array_add(world->flows, flow);
-    FoKernel kernel = {.name = world->request->test, .program = program, .args = args,
-                       .args_bytes = args_bytes, .ctas = ctas, .threads = threads};
+    FoKernel kernel = {.name = world->request->test,
+                       .program = program,
+                       .args = args,
+                       .args_bytes = args_bytes,
+                       .ctas = ctas,
+                       .threads = threads};
     if (!device_launch(world->fabric, (guint16)gpu, world->vas, &kernel, bench_on_done, flow, &error))
         g_error("%s", error->message); /* requests were checked */
 }
@@ -184,18 +190,17 @@ gboolean bench_go(BenchWorld *world, GError **error)
     if (status != SIM_STUCK && !silent)
         return TRUE;
     g_autofree char *waiters = sim_waiters_text(world->sim);
-    g_set_error(error, BENCH_ERROR, BENCH_ERROR_STUCK, "%s: %s%s%s%s%s", world->request->test,
-                silent ? silent : "", silent ? " answered nothing (fault.gpu_silent)" : "",
-                silent && status == SIM_STUCK ? "; " : "", status == SIM_STUCK ? "the fabric is stuck, who waits:" : "",
-                status == SIM_STUCK ? waiters : "");
+    g_set_error(error, BENCH_ERROR, BENCH_ERROR_STUCK, "%s: %s%s%s%s%s", world->request->test, silent ? silent : "",
+                silent ? " answered nothing (fault.gpu_silent)" : "", silent && status == SIM_STUCK ? "; " : "",
+                status == SIM_STUCK ? "the fabric is stuck, who waits:" : "", status == SIM_STUCK ? waiters : "");
     return FALSE;
 }
 
-BenchRow *bench_add_row(BenchWorld *world, const char *gpus, guint64 amount, guint64 repeats,
-                        SimTime time_ps, const char *unit)
+BenchRow *bench_add_row(BenchWorld *world, const char *gpus, guint64 amount, guint64 repeats, SimTime time_ps,
+                        const char *unit)
 {
-    BenchRow row = {.amount = amount, .repeats = repeats, .time_ps = MAX(time_ps, 1), .unit = unit,
-                    .ctas = world->request->ctas};
+    BenchRow row = {
+        .amount = amount, .repeats = repeats, .time_ps = MAX(time_ps, 1), .unit = unit, .ctas = world->request->ctas};
     g_strlcpy(row.test, world->request->test, sizeof row.test);
     g_strlcpy(row.gpus, gpus, sizeof row.gpus);
     g_array_append_val(world->rows, row);
@@ -207,8 +212,7 @@ void bench_add_flows(BenchWorld *world)
     for (guint i = 0; i < world->flows->len; i++) {
         const BenchFlow *flow = g_ptr_array_index(world->flows, i);
         if (flow->amount)
-            bench_add_row(world, flow->gpus, flow->amount, 1, flow->end_ps - flow->begin_ps, "GB/s")
-                ->ctas = flow->ctas;
+            bench_add_row(world, flow->gpus, flow->amount, 1, flow->end_ps - flow->begin_ps, "GB/s")->ctas = flow->ctas;
     }
 }
 
@@ -218,8 +222,8 @@ LoopPart *bench_part(LoopSpec *spec, UopKind kind, guint32 reg, FoAddress base)
 {
     g_assert(spec->n_parts < LOOP_PARTS_MAX);
     LoopPart *part = &spec->part[spec->n_parts++];
-    *part = (LoopPart){.kind = (guint8)kind, .reg = (guint8)reg, .with = LOOP_NO_REG, .base = base,
-                       .type = FO_F32, .op = FO_ADD};
+    *part = (LoopPart){
+        .kind = (guint8)kind, .reg = (guint8)reg, .with = LOOP_NO_REG, .base = base, .type = FO_F32, .op = FO_ADD};
     return part;
 }
 
@@ -237,8 +241,8 @@ void bench_loop(FoCta *cta, const LoopSpec *spec)
 static gboolean bench_refuse_gpus(const BenchWorld *world, GError **error)
 {
     g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST,
-                "%s: GPUs '%s' cannot be run on a system of %" G_GUINT64_FORMAT " GPUs",
-                world->request->test, world->request->gpus, world->fabric->spec.system.gpus);
+                "%s: GPUs '%s' cannot be run on a system of %" G_GUINT64_FORMAT " GPUs", world->request->test,
+                world->request->gpus, world->fabric->spec.system.gpus);
     return FALSE;
 }
 
@@ -246,8 +250,8 @@ gboolean bench_parse_pair(BenchWorld *world, guint32 *from, guint32 *to, GError 
 {
     int end = 0;
     guint64 gpus = world->fabric->spec.system.gpus;
-    if (sscanf(world->request->gpus, "%u>%u%n", from, to, &end) != 2 ||
-        world->request->gpus[end] != '\0' || *from >= gpus || *to >= gpus)
+    if (sscanf(world->request->gpus, "%u>%u%n", from, to, &end) != 2 || world->request->gpus[end] != '\0' ||
+        *from >= gpus || *to >= gpus)
         return bench_refuse_gpus(world, error);
     return TRUE;
 }
@@ -255,16 +259,15 @@ gboolean bench_parse_pair(BenchWorld *world, guint32 *from, guint32 *to, GError 
 gboolean bench_parse_count(BenchWorld *world, guint32 *n, GError **error)
 {
     int end = 0;
-    if (sscanf(world->request->gpus, "%u%n", n, &end) != 1 || world->request->gpus[end] != '\0' ||
-        *n < 2 || *n > world->fabric->spec.system.gpus)
+    if (sscanf(world->request->gpus, "%u%n", n, &end) != 1 || world->request->gpus[end] != '\0' || *n < 2 ||
+        *n > world->fabric->spec.system.gpus)
         return bench_refuse_gpus(world, error);
     return TRUE;
 }
 
 gboolean bench_refuse_variant(const BenchWorld *world, GError **error)
 {
-    g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "%s: no variant '%s'; there is %s",
-                world->request->test, world->request->variant,
-                world->test->variants);
+    g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "%s: no variant '%s'; there is %s", world->request->test,
+                world->request->variant, world->test->variants);
     return FALSE;
 }

@@ -18,18 +18,18 @@ typedef struct {
 struct BenchWorld {
     const BenchTest *test;
     const BenchRequest *request;
-    guint64 bytes;       /* to simulate: the request's, or less */
+    guint64 bytes; /* to simulate: the request's, or less */
     Sim *sim;
     Fabric *fabric;
-    char *run;           /* its name */
-    Series *series;      /* NULL: none is wanted */
+    char *run;            /* its name */
+    Recording *recording; /* NULL: none is wanted */
     Vas *vas;
     GPtrArray *regions;
     GPtrArray *objects;
-    GPtrArray *flows;    /* BenchFlow */
-    GArray *rows;        /* BenchRow */
+    GPtrArray *flows; /* BenchFlow */
+    GArray *rows;     /* BenchRow */
     guint32 running;
-    guint64 marks[8];    /* times and results that programs leave, by use of the test */
+    guint64 marks[8]; /* times and results that programs leave, by use of the test */
 };
 
 /* test: of whose variants a refusal speaks. flows: bulk loops are flows, see device_flow_begin(). */
@@ -53,8 +53,8 @@ void bench_launch(BenchWorld *world, guint32 gpu, const char *gpus, FoProgram pr
                   size_t args_bytes, guint32 ctas, guint32 threads, guint64 amount);
 /* Runs until all launches are done. */
 gboolean bench_go(BenchWorld *world, GError **error);
-BenchRow *bench_add_row(BenchWorld *world, const char *gpus, guint64 amount, guint64 repeats,
-                        SimTime time_ps, const char *unit);
+BenchRow *bench_add_row(BenchWorld *world, const char *gpus, guint64 amount, guint64 repeats, SimTime time_ps,
+                        const char *unit);
 void bench_add_flows(BenchWorld *world);
 
 /* The loop as it stands, run by all warps of the CTA; spec->first and step are set by the caller. */
@@ -70,13 +70,11 @@ guint32 bench_nccl_calls(guint64 bytes);
 gboolean bench_nccl_parse(const char *test, const char *variant, CollSpec *coll, GError **error);
 gboolean bench_refuse_variant(const BenchWorld *world, GError **error); /* always FALSE */
 
-extern const BenchTest bench_load_latency, bench_dram_latency, bench_atomic_latency, bench_pingpong,
-    bench_message, bench_stream, bench_by_size, bench_sparse, bench_footprint, bench_contention,
-    bench_loaded, bench_loaded_bg, bench_mixed_single, bench_mixed_ring, bench_copy_kernel, bench_atomics,
-    bench_hot_lines, bench_barrier, bench_oneshot, bench_twoshot, bench_push, bench_copy_engine,
-    bench_multicast_bw, bench_multicast_latency, bench_multicast_barrier, bench_nccl_all_reduce,
-    bench_nccl_all_gather, bench_nccl_reduce_scatter, bench_nccl_broadcast, bench_nccl_sendrecv,
-    bench_nccl_alltoall, bench_shared_loads,
-    bench_exchange;
+extern const BenchTest bench_load_latency, bench_dram_latency, bench_atomic_latency, bench_pingpong, bench_message,
+    bench_stream, bench_by_size, bench_sparse, bench_footprint, bench_contention, bench_loaded, bench_loaded_bg,
+    bench_mixed_single, bench_mixed_ring, bench_copy_kernel, bench_atomics, bench_hot_lines, bench_barrier,
+    bench_oneshot, bench_twoshot, bench_push, bench_copy_engine, bench_multicast_bw, bench_multicast_latency,
+    bench_multicast_barrier, bench_nccl_all_reduce, bench_nccl_all_gather, bench_nccl_reduce_scatter,
+    bench_nccl_broadcast, bench_nccl_sendrecv, bench_nccl_alltoall, bench_shared_loads, bench_exchange;
 
 #endif

@@ -3,14 +3,24 @@ bin_PROGRAMS += fanout
 fanout_SOURCES = \
 	cli/advise/args.c \
 	cli/advise/args.h \
+	cli/bench/answer.c \
+	cli/bench/answer.h \
+	cli/coll/answer.c \
+	cli/coll/answer.h \
 	cli/coll/args.c \
 	cli/coll/args.h \
+	cli/coll/plan.c \
+	cli/coll/plan.h \
 	cli/coll/auto.c \
 	cli/coll/auto.h \
 	cli/coll/table.c \
 	cli/coll/views.c \
 	cli/coll/table.h \
 	cli/coll/views.h \
+	cli/replay/answer.c \
+	cli/replay/answer.h \
+	cli/sweep/answer.c \
+	cli/sweep/answer.h \
 	cli/sweep/table.c \
 	cli/sweep/table.h \
 	cli/table/libraries.c \
@@ -21,10 +31,14 @@ fanout_SOURCES = \
 	cli/table/grid.h \
 	cli/interrupt.c \
 	cli/interrupt.h \
+	cli/live/limits.c \
+	cli/live/limits.h \
 	cli/live/live.c \
 	cli/live/live.h \
 	cli/machine.c \
 	cli/machine.h \
+	cli/hints.c \
+	cli/hints.h \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \
@@ -59,6 +73,7 @@ fanout_SOURCES = \
 	cli/reference/reference.c \
 	cli/reference/reference.h \
 	cli/run.c \
+	cli/verb/run.c \
 	cli/run.h \
 	cli/live/samples.c \
 	cli/live/samples.h \
@@ -87,13 +102,19 @@ fanout_SOURCES = \
 	cli/advise/verb.c \
 	cli/walk/timeline.c \
 	cli/walk/timeline.h \
-	cli/verb/bench.c \
+	cli/bench/verb.c \
 	cli/coll/verb.c \
-	cli/verb/compare.c \
+	cli/compare/headline.c \
+	cli/compare/headline.h \
+	cli/compare/verb.c \
 	cli/verb/convert.c \
 	cli/verb/doctor.c \
 	cli/exec/environment.c \
 	cli/exec/environment.h \
+	cli/exec/found.c \
+	cli/exec/found.h \
+	cli/exec/program.c \
+	cli/exec/program.h \
 	cli/exec/verb.c \
 	cli/fabric/verb.c \
 	cli/verb/plot.c \

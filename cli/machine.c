@@ -63,7 +63,8 @@ static gboolean trays_begin(const Machine *machine, GError **error)
     if (machine->tray_gpus == 0) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--trays: system '%s' has one host; gb200-nvl72 has several, and --set cuda.tray_gpus=N makes some "
-                    "of N GPUs each", machine->system);
+                    "of N GPUs each",
+                    machine->system);
         return FALSE;
     }
     g_setenv(TRAYS_ENV, gpus, TRUE);
@@ -74,7 +75,7 @@ gboolean cli_machine_topology(const char *system, const Options *options, gboole
 {
     Machine *machine = cli_machine(system, options, trays ? 0 : -1, error);
     g_unsetenv(TRAYS_ENV);
-    if (machine == NULL || (trays && !trays_begin(machine, error))) {
+    if (!machine || (trays && !trays_begin(machine, error))) {
         machine_free(machine);
         return FALSE;
     }

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/hints.h"
 #include "cli/interrupt.h"
 #include "cli/reference/reference.h"
 #include "cli/verb/verb.h"
@@ -42,38 +43,27 @@ static const Verb *main_find_verb(const char *name)
     return NULL;
 }
 
-static ExitCode main_refuse_verb(const char *name)
+static gboolean main_is_verb(const char *word) { return main_find_verb(word) != NULL; }
+
+static ExitCode main_refuse_verb(int argc, char **argv)
 {
+    const char *name = argv[1];
+    g_autofree char *behind = name[0] == '-' ? hints_verb_first(argc, argv, main_is_verb) : NULL;
+    if (behind) {
+        fprintf(stderr, "fanout: options stand behind the verb: %s\n", behind);
+        return EXIT_USER;
+    }
     GPtrArray *names = g_ptr_array_new();
     for (const Verb *const *verb = verbs; *verb; verb++)
         g_ptr_array_add(names, (gpointer)(*verb)->name);
     g_ptr_array_add(names, NULL);
-    char *hint = nearest_hint(name, (const char *const *)names->pdata);
+    const char *const words[] = {"--help", "--version", "help", NULL}, *word = nearest_name(name, words);
+    char *hint = word ? g_strdup_printf("; did you mean '%s'?", word)
+                      : nearest_hint(name, (const char *const *)names->pdata);
     fprintf(stderr, "fanout: unknown verb '%s'%s\n", name, hint);
     g_free(hint);
     g_ptr_array_free(names, TRUE);
     return EXIT_USER;
-}
-
-/* Output that could not be written (a full disk, a closed pipe) must not look like success. */
-static ExitCode main_flush(ExitCode code)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
-    fprintf(stderr, "fanout: cannot write standard output\n");
-    return code == EXIT_DONE ? EXIT_USER : code;
-}
-
-static ExitCode main_run_verb(const Verb *verb, int argc, char **argv)
-{
-    GError *error = NULL;
-    ExitCode code = verb->run(argc, argv, &error);
-    if (error) {
-        g_assert(code != EXIT_DONE);
-        fprintf(stderr, "fanout %s: %s\n", verb->name, error->message);
-        g_error_free(error);
-    }
-    return main_flush(code);
 }
 
 /* What a large system keeps waiting is some MiB, all over the heap: large pages save a tenth of the time. The kernel
@@ -111,8 +101,10 @@ static void main_on_fatal(const char *domain, GLogLevelFlags level, const char *
         return;
     }
     fflush(stdout);
-    fprintf(stderr, "fanout: the host has no more memory (%s): lower the number of GPUs, the size or --max-memory, or "
-            "raise its limits (ulimit -v, -u)\n", message);
+    fprintf(stderr,
+            "fanout: the host has no more memory (%s): lower the number of GPUs, the size or --max-memory, or "
+            "raise its limits (ulimit -v, -u)\n",
+            message);
     _exit(EXIT_USER);
 }
 
@@ -123,7 +115,7 @@ static ExitCode main_print_reference(void)
     for (const Verb *const *verb = verbs; *verb; verb++) {
         char *ask[] = {(char *)(*verb)->name, (char *)"--list-reference", NULL};
         printf("%s", verb == verbs ? "" : ",\n");
-        main_run_verb(*verb, 2, ask);
+        verb_run(*verb, 2, ask);
     }
     GError *error = NULL;
     g_autofree char *model = reference_model(&error);
@@ -133,7 +125,7 @@ static ExitCode main_print_reference(void)
         return EXIT_USER;
     }
     printf("],\n%s\n", strchr(model, '{') + 1); /* its members, and the end of the object */
-    return main_flush(EXIT_DONE);
+    return verb_flush(EXIT_DONE);
 }
 
 /* words: those behind "fanout", the last of which is to be completed. */
@@ -147,7 +139,7 @@ static ExitCode main_complete(int n, char **words)
         g_autofree char *all = g_strjoinv(REFERENCE_BETWEEN, behind);
         g_autofree char *line = g_strconcat(REFERENCE_COMPLETE, all, NULL);
         char *ask[] = {(char *)verb->name, line, NULL};
-        return main_run_verb(verb, 2, ask);
+        return verb_run(verb, 2, ask);
     }
     if (n == 1 || (n == 2 && strcmp(words[0], "help") == 0))
         for (const Verb *const *one = verbs; *one; one++)
@@ -156,7 +148,7 @@ static ExitCode main_complete(int n, char **words)
         reference_offer(words[0], "--help", "lists the verbs");
         reference_offer(words[0], "--version", "says which fanout this is");
     }
-    return main_flush(EXIT_DONE);
+    return verb_flush(EXIT_DONE);
 }
 
 /* What no person types: see cli/reference/reference.h. */
@@ -166,7 +158,7 @@ static gboolean main_is_for_tools(int argc, char **argv, ExitCode *code)
         *code = main_print_reference();
     } else if (strcmp(argv[1], "--manual") == 0) {
         reference_manual_all(verbs);
-        *code = main_flush(EXIT_DONE);
+        *code = verb_flush(EXIT_DONE);
     } else if (strcmp(argv[1], "--complete") == 0 && argc > 2) {
         *code = main_complete(argc - 2, argv + 2);
     } else {
@@ -183,22 +175,21 @@ int main(int argc, char **argv)
     interrupt_catch();
     /* Numbers are written and read with a point everywhere; only file names follow the locale. */
     setlocale(LC_CTYPE, "");
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         if (argc > 2 && main_find_verb(argv[2])) {
             char *ask[] = {argv[2], (char *)"--help", NULL};
-            return main_run_verb(main_find_verb(argv[2]), 2, ask);
+            return verb_run(main_find_verb(argv[2]), 2, ask);
         }
         main_print_help();
-        return main_flush(argc < 2 ? EXIT_USER : EXIT_DONE);
+        return verb_flush(argc < 2 ? EXIT_USER : EXIT_DONE);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("fanout %s\n", PACKAGE_VERSION);
-        return main_flush(EXIT_DONE);
+        return verb_flush(EXIT_DONE);
     }
     ExitCode code;
     if (main_is_for_tools(argc, argv, &code))
         return code;
     const Verb *verb = main_find_verb(argv[1]);
-    return verb ? main_run_verb(verb, argc - 1, argv + 1) : main_refuse_verb(argv[1]);
+    return verb ? verb_run(verb, argc - 1, argv + 1) : main_refuse_verb(argc, argv);
 }

@@ -1,10 +1,13 @@
 /* Command lines by GOption; its errors are made to say what would be right. */
 #include "cli/options.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/hints.h"
 #include "cli/reference/reference.h"
 #include "cli/live/samples.h"
 #include "sim/param/nearest.h"
@@ -16,8 +19,7 @@ typedef struct {
     gboolean help;
 } RawOptions;
 
-static GOptionContext *options_context(const Verb *verb, const GOptionEntry *own,
-                                       const GOptionEntry *common)
+static GOptionContext *options_context(const Verb *verb, const GOptionEntry *own, const GOptionEntry *common)
 {
     GOptionContext *context = g_option_context_new(verb->usage);
     g_option_context_set_help_enabled(context, FALSE);
@@ -51,12 +53,25 @@ static void options_drop_shadowed(GOptionEntry *common, const GOptionEntry *own)
     *to = (GOptionEntry){NULL, 0, 0, 0, NULL, NULL, NULL};
 }
 
+void options_tell_more(GError *error, const char *between, const char *more)
+{
+    char *message = g_strconcat(error->message, between, more, NULL);
+
+    g_free(error->message);
+    error->message = message;
+}
+
 /* "Unknown option --sytem" gets a guess. */
-static void options_add_hint(GError **error, const GOptionEntry *own, const GOptionEntry *common)
+static void options_add_hint(GError **error, const Verb *verb, const GOptionEntry *own, const GOptionEntry *common)
 {
     if (!error || !g_error_matches(*error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
         return;
-    const char *name = strstr((*error)->message, "--");
+    const char *option = strrchr((*error)->message, ' '), *name = strstr((*error)->message, "--");
+    g_autofree char *hint = option ? hints_option(verb->name, option + 1) : NULL;
+    if (hint) {
+        options_tell_more(*error, ": ", hint);
+        return;
+    }
     if (!name)
         return;
     GPtrArray *names = g_ptr_array_new();
@@ -67,9 +82,8 @@ static void options_add_hint(GError **error, const GOptionEntry *own, const GOpt
     g_ptr_array_add(names, NULL);
     const char *near = nearest_name(name + 2, (const char *const *)names->pdata);
     if (near) {
-        char *message = g_strdup_printf("%s; did you mean --%s?", (*error)->message, near);
-        g_free((*error)->message);
-        (*error)->message = message;
+        g_autofree char *option_near = g_strdup_printf("did you mean --%s?", near);
+        options_tell_more(*error, "; ", option_near);
     }
     g_ptr_array_free(names, TRUE);
 }
@@ -98,8 +112,19 @@ static gboolean options_add_fault(Options *options, const char *fault, GError **
     return TRUE;
 }
 
-static gboolean options_convert(Options *options, const RawOptions *raw, const Verb *verb,
-                                GError **error)
+static gboolean options_parse_format(const char *text, int *format, GError **error)
+{
+    GError *failure = NULL;
+
+    if (options_parse_name("--format", text, options_formats, format, &failure))
+        return TRUE;
+    if (strcmp(text, "html") == 0)
+        options_tell_more(failure, "; ", "a page is --html FILE");
+    g_propagate_error(error, failure);
+    return FALSE;
+}
+
+static gboolean options_convert(Options *options, const RawOptions *raw, const Verb *verb, GError **error)
 {
     int fidelity = verb->flags & VERB_FIDELITY ? COLL_FIDELITY_AUTO : COLL_PACKET;
     int format = REPORT_TEXT, calendar = SIM_CALENDAR_WHEEL, engine = SIM_ENGINE_FAST;
@@ -107,19 +132,14 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     guint64 cores = 0;
     options->seed = 1;
     options->max_memory = G_GUINT64_CONSTANT(4) << 30;
-    if ((raw->format && !options_parse_name("--format", raw->format, options_formats, &format, error)) ||
-        (raw->fidelity &&
-         !options_parse_name("--fidelity", raw->fidelity, options_fidelities, &fidelity, error)) ||
-        (raw->calendar &&
-         !options_parse_name("--calendar", raw->calendar, options_calendars, &calendar, error)) ||
+    if ((raw->format && !options_parse_format(raw->format, &format, error)) ||
+        (raw->fidelity && !options_parse_name("--fidelity", raw->fidelity, options_fidelities, &fidelity, error)) ||
+        (raw->calendar && !options_parse_name("--calendar", raw->calendar, options_calendars, &calendar, error)) ||
         (raw->engine && !options_parse_name("--engine", raw->engine, options_engines, &engine, error)) ||
-        (raw->cores &&
-         !options_parse_u64("--cores", raw->cores, 1, CORES_MAX, &cores, error)) ||
+        (raw->cores && !options_parse_u64("--cores", raw->cores, 1, CORES_MAX, &cores, error)) ||
         (raw->data && !options_parse_name("--data", raw->data, options_data, &data, error)) ||
-        (raw->seed &&
-         !options_parse_u64("--seed", raw->seed, 0, G_MAXUINT64, &options->seed, error)) ||
-        (raw->max_memory &&
-         !size_parse("--max-memory", raw->max_memory, &options->max_memory, error)) ||
+        (raw->seed && !options_parse_u64("--seed", raw->seed, 0, G_MAXUINT64, &options->seed, error)) ||
+        (raw->max_memory && !size_parse("--max-memory", raw->max_memory, &options->max_memory, error)) ||
         (raw->interval && !samples_parse_interval(raw->interval, &options->stats_interval_ps, error)))
         return FALSE;
     /* HTML has an option of its own, with a file's name. */
@@ -182,8 +202,8 @@ static void options_drop_dashes(int *argc, char **argv)
     (*argc)--;
 }
 
-gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
-                       char ***argv, ExitCode *code, GError **error)
+gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc, char ***argv,
+                       ExitCode *code, GError **error)
 {
     RawOptions raw = {0};
     memset(options, 0, sizeof *options);
@@ -191,17 +211,17 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
     GOptionEntry common[] = {
         {"system", 's', 0, G_OPTION_ARG_STRING, &options->system,
          "which system: a name from 'fanout systems', or an INI file", "SYSTEM"},
-        {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->sets,
-         "change one parameter; may be repeated", "SECTION.KEY=VALUE"},
+        {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->sets, "change one parameter; may be repeated",
+         "SECTION.KEY=VALUE"},
         {"fault", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw.faults,
          "break something, as link_down=gpu0.link3@20us-50us; may be repeated", "KEY=NAME[@FROM[-UNTIL]]"},
-        {"config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
-         "change the parameters that an INI file names", "FILE"},
+        {"config", 0, 0, G_OPTION_ARG_FILENAME, &options->config, "change the parameters that an INI file names",
+         "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &raw.seed, "of all random streams (default 1)", "N"},
         {"fidelity", 0, 0, G_OPTION_ARG_STRING, &raw.fidelity,
          verb->flags & VERB_FIDELITY ? "auto (default), packet or flow" : "packet (default), flow or auto", "WHICH"},
-        {"calendar", 0, 0, G_OPTION_ARG_STRING, &raw.calendar,
-         "wheel (default), or systemc: slow, and the same bytes", "WHICH"},
+        {"calendar", 0, 0, G_OPTION_ARG_STRING, &raw.calendar, "wheel (default), or systemc: slow, and the same bytes",
+         "WHICH"},
         {"engine", 0, 0, G_OPTION_ARG_STRING, &raw.engine,
          "how packets are simulated: fast (default), or reference, with an event for every step; the same results",
          "ENGINE"},
@@ -214,19 +234,18 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
         {"format", 0, 0, G_OPTION_ARG_STRING, &raw.format,
          "text (default), json, csv, or fields: what those of the JSON mean", "WHICH"},
         {"html", 0, 0, G_OPTION_ARG_FILENAME, &options->html, "write the report as a page", "FILE"},
-        {"perfetto", 0, 0, G_OPTION_ARG_FILENAME, &options->perfetto,
-         "write a timeline for ui.perfetto.dev", "FILE"},
+        {"perfetto", 0, 0, G_OPTION_ARG_FILENAME, &options->perfetto, "write a timeline for ui.perfetto.dev", "FILE"},
         {"vcd", 0, 0, G_OPTION_ARG_FILENAME, &options->vcd, "write waveforms", "FILE"},
         {"stats", 0, 0, G_OPTION_ARG_FILENAME, &options->stats,
          "write statistics in time, as CSV or JSON lines by the file's name", "FILE.csv|.jsonl"},
-        {"stats-interval", 0, 0, G_OPTION_ARG_STRING, &raw.interval,
-         "of --stats: how much time a line sums up (1us)", "TIME"},
+        {"stats-interval", 0, 0, G_OPTION_ARG_STRING, &raw.interval, "of --stats: how much time a line sums up (1us)",
+         "TIME"},
         {"monitor", 0, 0, G_OPTION_ARG_STRING, &raw.monitor,
          "serve this machine a page of the run while it goes on; port 0: one that is free", "127.0.0.1:PORT"},
         {"monitor-stop", 0, 0, G_OPTION_ARG_NONE, &options->monitor_stop,
          "the page of --monitor has a button that ends the run as Ctrl-C does", NULL},
-        {"log", 0, 0, G_OPTION_ARG_STRING, &options->log,
-         "what to tell on standard error, as link:debug,cuda:info", "SPEC"},
+        {"log", 0, 0, G_OPTION_ARG_STRING, &options->log, "what to tell on standard error, as link:debug,cuda:info",
+         "SPEC"},
         {"help", 'h', 0, G_OPTION_ARG_NONE, &raw.help, "print this", NULL},
         {NULL, 0, 0, 0, NULL, NULL, NULL},
     };
@@ -238,9 +257,10 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
     }
     GOptionContext *context = options_context(verb, own, common);
     GError *failure = NULL;
+    hints_sizes(verb->name, *argc, *argv);
     gboolean good = g_option_context_parse(context, argc, argv, &failure);
     if (!good)
-        options_add_hint(&failure, own, common);
+        options_add_hint(&failure, verb, own, common);
     *code = good && raw.help ? EXIT_DONE : EXIT_USER;
     if (good && raw.help)
         options_print_help(context, verb);
@@ -271,16 +291,14 @@ void options_clear(Options *options)
     memset(options, 0, sizeof *options);
 }
 
-gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most,
-                            GError **error)
+gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most, GError **error)
 {
     if (argc - 1 < least)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "something is missing; usage: fanout %s %s",
-                    verb->name, verb->usage);
-    else if (argc - 1 > most)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "'%s' is too much; usage: fanout %s %s", argv[most + 1], verb->name,
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "something is missing; usage: fanout %s %s", verb->name,
                     verb->usage);
+    else if (argc - 1 > most)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "'%s' is too much; usage: fanout %s %s", argv[most + 1],
+                    verb->name, verb->usage);
     else
         return TRUE;
     return FALSE;
@@ -305,9 +323,35 @@ ExitCode options_write_files(const Options *options, Report *report, GError **er
     return options->html && !report_save(report, REPORT_HTML, options->html, error) ? EXIT_USER : EXIT_DONE;
 }
 
+void options_keep_files(const Options *options)
+{
+    if (options->html || options->stats || options->perfetto || options->vcd)
+        signal(SIGPIPE, SIG_IGN);
+}
+
+gboolean options_is_left(const Options *options)
+{
+    if (errno != EPIPE || !(options->html || options->stats || options->perfetto || options->vcd))
+        return FALSE;
+    return freopen("/dev/null", "w", stdout) != NULL;
+}
+
+ExitCode options_print(const Options *options, const Report *report, GError **error)
+{
+    GString *text = report_format(report, options->format);
+    errno = 0;
+    const gboolean good = fwrite(text->str, 1, text->len, stdout) == text->len && fflush(stdout) == 0;
+    g_string_free(text, TRUE);
+    if (good || options_is_left(options))
+        return EXIT_DONE;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "cannot write standard output");
+    return EXIT_USER;
+}
+
 ExitCode options_write(const Options *options, Report *report, GError **error)
 {
-    ExitCode code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
-    ExitCode files = options_write_files(options, report, code == EXIT_DONE ? error : NULL);
-    return code == EXIT_DONE ? files : code;
+    options_keep_files(options);
+    ExitCode files = options_write_files(options, report, error);
+    ExitCode code = options_print(options, report, files == EXIT_DONE ? error : NULL);
+    return files == EXIT_DONE ? code : files;
 }

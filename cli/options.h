@@ -30,17 +30,17 @@ typedef struct Monitor Monitor; /* cli/live/monitor/monitor.h */
 
 typedef struct {
     char *command; /* the whole command line, for a shell */
-    char *system; /* -s: a preset's name, or the path of an INI file; NULL: the verb's default */
-    char **sets;         /* --set section.key=value, in order; NULL: none */
-    char *config;        /* --config FILE.ini; NULL: none */
-    guint64 seed;        /* 1 unless given */
+    char *system;  /* -s: a preset's name, or the path of an INI file; NULL: the verb's default */
+    char **sets;   /* --set section.key=value, in order; NULL: none */
+    char *config;  /* --config FILE.ini; NULL: none */
+    guint64 seed;  /* 1 unless given */
     CollFidelity fidelity;
     SimCalendar calendar;
     SimEngine engine;
-    guint cores;         /* for GPUs and switches; 0: not said */
+    guint cores; /* for GPUs and switches; 0: not said */
     DataMode data;
-    guint64 max_memory;  /* bytes of simulated memory that --data auto keeps */
-    ReportFormat format; /* of standard output */
+    guint64 max_memory;          /* bytes of simulated memory that --data auto keeps */
+    ReportFormat format;         /* of standard output */
     char *html, *perfetto, *vcd; /* files to write beside it; NULL: none */
     char *stats;                 /* the file of statistics in time; NULL: none */
     guint64 stats_interval_ps;   /* 0: not said */
@@ -48,42 +48,51 @@ typedef struct {
     gboolean monitor_ipv6, monitor_stop;
     guint16 monitor_port;
     Monitor *monitor; /* monitor_open(); NULL: none */
-    char *log;           /* "link:debug,cuda:info"; NULL: FANOUT_LOG or nothing */
+    char *log;        /* "link:debug,cuda:info"; NULL: FANOUT_LOG or nothing */
 } Options;
 
 /* words.c: the words that --format, --fidelity, --calendar, --engine and --data take; NULL-terminated. */
-extern const char *const options_formats[], *const options_fidelities[], *const options_calendars[],
-    *const options_engines[], *const options_data[];
+extern const char *const options_formats[],
+    *const options_fidelities[], *const options_calendars[], *const options_engines[], *const options_data[];
 
 /* Parses and removes all options from argv; common and own ones, which end with {NULL}. FALSE: the
  * verb returns *code at once, after --help (EXIT_DONE) or with `error` set (EXIT_USER); options
  * need no clearing then, but strings among the own ones are to be freed all the same. "--" ends the
  * options. */
-gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
-                       char ***argv, ExitCode *code, GError **error);
+gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc, char ***argv,
+                       ExitCode *code, GError **error);
 void options_clear(Options *options);
 /* options_check.c, for options_parse(): FALSE: the verb lacks what is asked for, or a file cannot be written. monitor:
  * what --monitor says; NULL: it is not given. */
 gboolean options_check(Options *options, const char *monitor, const Verb *verb, GError **error);
 
 /* FALSE unless at least `least` and at most `most` arguments are left behind the verb. */
-gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most,
-                            GError **error);
+gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most, GError **error);
 
 /* The number of `text` in a NULL-terminated list of names; else an error: "--data: 'of' is unknown;
  * did you mean 'off'?". */
-gboolean options_parse_name(const char *what, const char *text, const char *const *names,
-                            int *value, GError **error);
+gboolean options_parse_name(const char *what, const char *text, const char *const *names, int *value, GError **error);
 /* A whole number within bounds; errors say what the bounds are. */
-gboolean options_parse_u64(const char *what, const char *text, guint64 min, guint64 max,
-                           guint64 *value, GError **error);
+gboolean options_parse_u64(const char *what, const char *text, guint64 min, guint64 max, guint64 *value,
+                           GError **error);
+
+/* --nccl: a version of NCCL. */
+gboolean options_parse_nccl(const char *text, guint32 *version, GError **error);
 
 /* The facts that every report opens with, after the verb's title: seed, fidelity, changed settings.
  */
 void options_describe(const Options *options, Report *report);
-/* Writes the report to standard output in --format, and the files that were asked for. EXIT_USER: some of it could not
- * be written; the rest was. */
+/* Adds to what an error says already. */
+void options_tell_more(GError *error, const char *between, const char *more);
+/* Writes the files that were asked for, and then the report to standard output in --format: what reads that may be gone
+ * (a pipe to head). EXIT_USER: some of it could not be written; the rest was. */
 ExitCode options_write(const Options *options, Report *report, GError **error);
+ExitCode options_print(const Options *options, const Report *report, GError **error); /* to standard output alone */
+/* Where files are wanted: a reader of standard output that goes away does not end the process. */
+void options_keep_files(const Options *options);
+/* After a write to standard output that failed, with its errno: TRUE: its reader has gone, files are wanted, and what
+ * is printed from now on goes nowhere. */
+gboolean options_is_left(const Options *options);
 ExitCode options_write_files(const Options *options, Report *report, GError **error); /* the files alone */
 
 #endif

@@ -31,6 +31,15 @@ static gboolean options_check_files(const Options *options, GError **error)
     return TRUE;
 }
 
+gboolean options_parse_nccl(const char *text, guint32 *version, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    if (coll_nccl_parse(text, version, &why))
+        return TRUE;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--nccl: %s", why->message);
+    return FALSE;
+}
+
 gboolean options_check(Options *options, const char *monitor, const Verb *verb, GError **error)
 {
     const char *why = verb->no_views ? verb->no_views : "";

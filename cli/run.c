@@ -18,11 +18,12 @@ static Log *run_new_log(const Options *options, GError **error)
 
 gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, GError **error)
 {
-    const SimSpec spec = {.seed = options->seed, .calendar = options->calendar,
-                          .engine = options->vcd ? SIM_ENGINE_REFERENCE : options->engine, .vcd_path = options->vcd,
+    const SimSpec spec = {.seed = options->seed,
+                          .calendar = options->calendar,
+                          .engine = options->vcd ? SIM_ENGINE_REFERENCE : options->engine,
+                          .vcd_path = options->vcd,
                           .threads = options->cores};
-    gboolean keep = options->data == DATA_FULL ||
-                    (options->data == DATA_AUTO && data_bytes <= options->max_memory);
+    gboolean keep = options->data == DATA_FULL || (options->data == DATA_AUTO && data_bytes <= options->max_memory);
     GError *why = NULL;
     memset(run, 0, sizeof *run);
     run->log = run_new_log(options, &why);

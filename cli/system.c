@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/presets/preset.h"
+#include "device/launch_time.h"
 
 static gboolean system_apply(System *system, const Options *options, GError **error)
 {
@@ -33,7 +34,8 @@ static gboolean system_check_flows(const System *system, const Options *options,
         return TRUE;
     g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                 "--fidelity flow: flows know no trunks between switches, and [topology] kind of %s is not rails; write "
-                "--fidelity packet", system->name);
+                "--fidelity packet",
+                system->name);
     return FALSE;
 }
 
@@ -43,7 +45,7 @@ gboolean system_load(System *system, const char *name, const Options *options, G
     name = name ? name : options->system;
     system->name = g_strdup(name ? name : SYSTEM_DEFAULT);
     system->params = param_set_new();
-    fabric_params(system->params, &system->spec);
+    device_params(system->params, &system->spec);
     if (!system_apply(system, options, error) || !system_check_flows(system, options, error)) {
         system_clear(system);
         return FALSE;

@@ -12,7 +12,7 @@
 
 /* Filled in place by its parameter set: never copy one. */
 typedef struct {
-    char *name;       /* "dgx-h100", or the path of an INI file */
+    char *name; /* "dgx-h100", or the path of an INI file */
     FabricSpec spec;
     ParamSet *params; /* over spec */
 } System;

@@ -10,10 +10,9 @@ const char *const options_engines[] = {"fast", "reference", NULL};
 const char *const options_formats[] = {"text", "json", "csv", "fields", NULL};
 const char *const options_data[] = {"auto", "full", "off", NULL};
 
-G_DEFINE_QUARK(fanout-cli-error, cli_error)
+G_DEFINE_QUARK(fanout - cli - error, cli_error)
 
-gboolean options_parse_name(const char *what, const char *text, const char *const *names,
-                            int *value, GError **error)
+gboolean options_parse_name(const char *what, const char *text, const char *const *names, int *value, GError **error)
 {
     for (int i = 0; names[i]; i++) {
         if (strcmp(names[i], text) == 0) {
@@ -27,13 +26,12 @@ gboolean options_parse_name(const char *what, const char *text, const char *cons
     return FALSE;
 }
 
-gboolean options_parse_u64(const char *what, const char *text, guint64 min, guint64 max,
-                           guint64 *value, GError **error)
+gboolean options_parse_u64(const char *what, const char *text, guint64 min, guint64 max, guint64 *value, GError **error)
 {
     if (g_ascii_string_to_unsigned(text, 10, min, max, value, NULL))
         return TRUE;
     g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                "%s: '%s' is not a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT,
-                what, text, min, max);
+                "%s: '%s' is not a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, what, text, min,
+                max);
     return FALSE;
 }

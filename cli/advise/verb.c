@@ -49,6 +49,8 @@ typedef struct {
     AdvisePlan plan;
     CollResult best[ADVISE_SIZES_MAX];
     gboolean used[COLL_ALGOS];
+    double loss_pct;    /* the largest, */
+    guint64 loss_bytes; /* and where */
     Report *report;
     Table *table, *crossovers;
     Live *live;
@@ -68,17 +70,17 @@ static ExitCode advise_simulate(const Advise *advise, const CollSpec *spec, Coll
         return EXIT_USER;
     GError *why = NULL;
     ExitCode code = EXIT_USER;
-    const SeriesSpec watch = {.watch = monitor_page(advise->options->monitor, 0), .watch_only = TRUE};
+    const RecordingSpec watch = {.watch = monitor_page(advise->options->monitor, 0)};
     CollGroup *group = coll_group_new(run.fabric, NULL, advise->plan.gpus, &why);
     if (group && advise->live)
         coll_group_on_candidate(group, advise_on_candidate, advise->live);
     if (group)
         coll_group_watch(group, watch.watch);
-    Series *series = series_new(run.fabric, watch.watch ? &watch : NULL, coll_op_name(spec->op));
+    Recording *recording = recording_new(run.fabric, &watch, coll_op_name(spec->op));
     if (group && coll_run(group, spec, result, &why))
         code = EXIT_DONE;
-    series_end(series);
-    series_free(series);
+    recording_end(recording, NULL);
+    recording_free(recording);
     if (g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK))
         code = EXIT_WRONG; /* what still runs is left to run_close */
     else if (group)
@@ -156,7 +158,12 @@ static void advise_add(Advise *advise, guint64 bytes, const CollResult *best, co
     table_text(table, coll_proto_name(own->proto));
     table_u64(table, own->ctas);
     table_fixed(table, (double)own->time_ps / 1e6);
-    table_fixed(table, ((double)own->time_ps / (double)best->time_ps - 1) * 100);
+    const double loss_pct = ((double)own->time_ps / (double)best->time_ps - 1) * 100;
+    if (loss_pct > advise->loss_pct) {
+        advise->loss_pct = loss_pct;
+        advise->loss_bytes = bytes;
+    }
+    table_fixed(table, loss_pct);
     table_text(table, coll_fidelity_name(best->fidelity));
     advise->used[best->algo] = TRUE;
 }
@@ -230,6 +237,30 @@ static ExitCode advise_crossover(Advise *advise, guint i, GError **error)
     return EXIT_DONE;
 }
 
+/* Spans of sizes that one algorithm is best for, and where the program's own choice costs most. */
+static void advise_add_answer(const Advise *advise)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0, first = 0; i < advise->plan.sizes; i++) {
+        const CollResult *best = &advise->best[i];
+        if (i + 1 < advise->plan.sizes && advise_same(best, &advise->best[i + 1]))
+            continue;
+        g_autofree char *from = size_format(advise->plan.size[first]), *to = size_format(advise->plan.size[i]);
+        g_string_append_printf(text, "%s%s %s at %s%s%s", text->len ? ", " : "", coll_algo_name(best->algo),
+                               coll_proto_name(best->proto), from, i > first ? " to " : "", i > first ? to : "");
+        first = i + 1;
+    }
+    report_add_answer(advise->report, "fastest: %s", text->str);
+    if (advise->loss_pct > 0) {
+        g_autofree char *size = size_format(advise->loss_bytes);
+        report_add_answer(advise->report, "what %s takes by itself is up to %.1f %% slower, at %s",
+                          coll_library_names[advise->plan.spec.library], advise->loss_pct, size);
+    } else {
+        report_add_answer(advise->report, "what %s takes by itself is as fast at every size",
+                          coll_library_names[advise->plan.spec.library]);
+    }
+}
+
 static void advise_notes(const Advise *advise)
 {
     for (guint family = 0; family < COLL_FAMILIES; family++)
@@ -292,6 +323,7 @@ static ExitCode advise_report(Advise *advise, GError **error)
     ExitCode code = advise_all(advise, error);
     if (code == EXIT_DONE) {
         live_lock(advise->live);
+        advise_add_answer(advise);
         advise_notes(advise);
         live_unlock(advise->live, 0);
         code = live_finish(advise->live, error);

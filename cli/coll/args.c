@@ -1,6 +1,8 @@
 /* See coll_args.h. */
 #include "cli/coll/args.h"
 
+#include <string.h>
+
 #include "sim/param/nearest.h"
 #include "sim/param/size.h"
 
@@ -51,8 +53,8 @@ static gboolean coll_parse_sizes(CollPlan *plan, const CollWords *words, GError 
     if (plan->max >= plan->min)
         return TRUE;
     g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                "-e: %" G_GUINT64_FORMAT " bytes are less than -b's %" G_GUINT64_FORMAT
-                "; sizes go from -b up to -e", plan->max, plan->min);
+                "-e: %" G_GUINT64_FORMAT " bytes are less than -b's %" G_GUINT64_FORMAT "; sizes go from -b up to -e",
+                plan->max, plan->min);
     return FALSE;
 }
 
@@ -61,8 +63,8 @@ static gboolean coll_parse_number(const char *option, gint value, gint least, gu
     if (value == COLL_NOT_GIVEN)
         return TRUE; /* what stands there is right */
     if (value < least) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %d is too small; %d or more is right", option,
-                    value, least);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %d is too small; %d or more is right", option, value,
+                    least);
         return FALSE;
     }
     *to = (guint32)value;
@@ -70,33 +72,63 @@ static gboolean coll_parse_number(const char *option, gint value, gint least, gu
 }
 
 /* What people write, for guesses; more is understood (numeric_type_parse). */
-static const char *const coll_types[] = {"float", "half", "bfloat16", "double", "int32", "uint32", "int64", "uint64",
-                                         "fp8_e4m3", "fp8_e5m2", "f32", "f16", "bf16", "f64", NULL};
-static const char *const coll_reductions[] = {"sum", "min", "max", "and", "or", "xor", NULL};
+static const char *const coll_types[] = {"float", "half",   "bfloat16", "double",   "int32", "uint32",
+                                         "int64", "uint64", "fp8_e4m3", "fp8_e5m2", "f32",   "f16",
+                                         "bf16",  "f64",    "all",      NULL};
+static const char *const coll_reductions[] = {"sum", "prod", "min", "max", "avg", "and", "or", "xor", NULL};
+
+/* Of all types, those that the operation goes with. */
+static gboolean coll_parse_types(CollPlan *plan, const char *text, GError **error)
+{
+    plan->type[0] = plan->spec.type;
+    plan->types = 1;
+    if (!text)
+        return TRUE;
+    if (strcmp(text, "all") != 0) {
+        if (!numeric_type_parse(text, &plan->type[0]))
+            return coll_bad(error, "-d", text, coll_types,
+                            "float, half, bfloat16, double, int32, uint32, int64, uint64, fp8_e4m3, fp8_e5m2 or all is "
+                            "right");
+        plan->spec.type = plan->type[0];
+        return TRUE;
+    }
+    plan->types = 0;
+    for (guint i = 0; i < COLL_TYPES_MAX; i++) {
+        NumericType *type = &plan->type[plan->types];
+        if (numeric_type_parse(coll_types[i], type) &&
+            (!coll_reduces(plan->spec.op) || numeric_allows(*type, plan->spec.reduce)))
+            plan->types++;
+    }
+    plan->spec.type = plan->type[0];
+    return TRUE;
+}
 
 gboolean coll_args_parse(CollPlan *plan, const char *op_name, const CollWords *words, GError **error)
 {
     CollOp op;
     if (!coll_op_parse(op_name, &op))
         return coll_bad(error, "OP", op_name, coll_op_names,
-                        "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv or "
-                        "barrier is right");
+                        "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv, reduce, gather, "
+                        "scatter or barrier is right");
     plan->spec = coll_spec_default(op);
     if (op == COLL_BARRIER && (words->min || words->max)) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "-b, -e: a barrier has no size; leave them out");
         return FALSE;
     }
-    if (words->type && !numeric_type_parse(words->type, &plan->spec.type))
-        return coll_bad(error, "-d", words->type, coll_types,
-                        "float, half, bfloat16, double, int32, uint32, int64, uint64, fp8_e4m3 or "
-                        "fp8_e5m2 is right");
-    if (words->reduce && !numeric_op_parse(words->reduce, &plan->spec.reduce))
-        return coll_bad(error, "-o", words->reduce, coll_reductions, "sum, min, max, and, or or xor is right");
+    if (words->reduce && strcmp(words->reduce, "avg") == 0)
+        plan->spec.average = TRUE;
+    else if (words->reduce && !numeric_op_parse(words->reduce, &plan->spec.reduce))
+        return coll_bad(error, "-o", words->reduce, coll_reductions,
+                        "sum, prod, min, max, avg, and, or or xor is right");
+    if (!coll_parse_types(plan, words->type, error))
+        return FALSE;
     if (words->proto && !coll_proto_parse(words->proto, &plan->spec.proto))
         return coll_bad(error, "-p", words->proto, coll_proto_names, "simple, ll, ll128 or auto is right");
     if (words->program && !coll_library_parse(words->program, &plan->spec.library))
         return coll_bad(error, "--program", words->program, coll_library_names,
                         "nccl, nccl-registered, nccl-sym, trtllm, vllm or sglang is right");
+    if (words->nccl && !options_parse_nccl(words->nccl, &plan->spec.nccl, error))
+        return FALSE;
     if (words->crossings < 1) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--crossings: at least 1");
         return FALSE;
@@ -104,8 +136,7 @@ gboolean coll_args_parse(CollPlan *plan, const char *op_name, const CollWords *w
     plan->spec.crossings = (guint64)words->crossings;
     plan->compare = !words->no_compare;
     return coll_parse_algos(plan, words->algos ? words->algos : "auto", error) &&
-           coll_parse_sizes(plan, words, error) &&
-           coll_parse_number("-n", words->gpus, 1, &plan->gpus, error) &&
+           coll_parse_sizes(plan, words, error) && coll_parse_number("-n", words->gpus, 1, &plan->gpus, error) &&
            coll_parse_number("--ctas", words->ctas, 1, &plan->spec.ctas, error) &&
            coll_parse_number("--threads", words->threads, 1, &plan->spec.threads, error) &&
            coll_parse_number("--root", words->root, 0, &plan->spec.root, error) &&
@@ -124,6 +155,10 @@ char *coll_args_settings(const CollPlan *plan, const Options *options)
     GString *text = g_string_new(NULL);
     if (plan->spec.library != COLL_NCCL)
         g_string_append_printf(text, "--program %s", coll_library_names[plan->spec.library]);
+    if (plan->spec.nccl) {
+        g_autofree char *nccl = coll_nccl_format(plan->spec.nccl);
+        g_string_append_printf(text, "%s--nccl %s", text->len ? " " : "", nccl);
+    }
     coll_args_say(text, "--threads", plan->spec.threads, 0);
     coll_args_say(text, "--root", plan->spec.root, 0);
     coll_args_say(text, "--warmup", plan->spec.warmup, 0);
@@ -135,8 +170,8 @@ char *coll_args_settings(const CollPlan *plan, const Options *options)
 
 void coll_args_clear(CollWords *words)
 {
-    char *strings[] = {words->min,  words->max,    words->factor, words->algos,
-                       words->type, words->reduce, words->proto,  words->record, words->program};
+    char *strings[] = {words->min,    words->max,   words->factor, words->algos,   words->type,
+                       words->reduce, words->proto, words->record, words->program, words->nccl};
     for (guint i = 0; i < G_N_ELEMENTS(strings); i++)
         g_free(strings[i]);
 }

@@ -6,11 +6,12 @@
 #include "coll/coll.h"
 
 #define COLL_ALGOS_MAX 16
+#define COLL_TYPES_MAX 10
 
 /* As they stand on the command line. */
 #define COLL_NOT_GIVEN G_MININT /* of a number: its default stands */
 typedef struct {
-    char *min, *max, *factor, *algos, *type, *reduce, *proto, *record, *program;
+    char *min, *max, *factor, *algos, *type, *reduce, *proto, *record, *program, *nccl;
     gint gpus, ctas, threads, root, warmup, iterations;
     gint64 crossings;
     gboolean no_compare;
@@ -20,10 +21,13 @@ typedef struct {
     guint64 min, max, factor;
     CollAlgo algo[COLL_ALGOS_MAX];
     guint algos;
-    guint32 gpus; /* 0: all */
-    gboolean compare; /* with the fastest that needs no multicast */
+    NumericType type[COLL_TYPES_MAX]; /* one, or with -d all several */
+    guint types;
+    gboolean skip[COLL_TYPES_MAX][COLL_ALGOS_MAX]; /* of several types: what cannot run, */
+    char *skipped;                                 /* in words; NULL: nothing; to be freed */
+    guint32 gpus;                                  /* 0: all */
+    gboolean compare;                              /* with the fastest that needs no multicast */
 } CollPlan;
-
 
 /* Fills *plan, which is zero. FALSE: something is unknown or out of its bounds. */
 gboolean coll_args_parse(CollPlan *plan, const char *op, const CollWords *words, GError **error);

@@ -25,14 +25,13 @@ const Column coll_table_columns[COLL_COLUMNS + 1] = {
 };
 
 void coll_table_add(Table *table, const CollSpec *spec, const CollResult *result, guint32 gpus,
-                         const Usage usage[USAGE_DIRECTIONS])
+                    const Usage usage[USAGE_DIRECTIONS])
 {
-    gboolean sums = spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER;
     table_text(table, coll_op_name(spec->op));
     table_u64(table, spec->bytes);
     table_u64(table, spec->bytes / numeric_type_bytes(spec->type));
     table_text(table, numeric_type_name(spec->type));
-    table_text(table, sums ? numeric_op_name(spec->reduce) : "none");
+    table_text(table, coll_redop_name(spec));
     table_text(table, coll_algo_name(result->algo));
     table_text(table, coll_proto_name(result->proto));
     table_u64(table, gpus);

@@ -3,10 +3,13 @@
  * Each row is a simulation of its own, so that a row's numbers do not depend on the rows before it. */
 #include <string.h>
 
+#include "cli/coll/answer.h"
 #include "cli/coll/args.h"
 #include "cli/coll/auto.h"
+#include "cli/coll/plan.h"
 #include "cli/coll/table.h"
 #include "cli/coll/views.h"
+#include "cli/hints.h"
 #include "cli/live/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/live/live.h"
@@ -18,7 +21,6 @@
 #include "sim/report/file.h"
 #include "traces/record/from_coll.h"
 
-#define COLL_ROWS_MAX 4096
 #define COLL_WHERE_BYTES (16u << 20) /* a page of rows up to this size says where the time went */
 
 typedef struct {
@@ -29,26 +31,20 @@ typedef struct {
     Table *table;
     Live *live;
     CollResult last[COLL_ALGOS_MAX]; /* of the last size, by position in -a */
+    guint type;                      /* of the plan's, under way */
     gboolean alone;                  /* one row: operations and links are told in full */
     guint wrong;
-    gboolean extrapolated, flows;    /* some row is */
-    gboolean lost;                   /* the waveform could not be written, which has been said */
-    Trace *record;                   /* --record; NULL: none */
+    gboolean extrapolated, flows; /* some row is */
+    gboolean lost;                /* the waveform could not be written, which has been said */
+    Trace *record;                /* --record; NULL: none */
     Samples samples;
-    CollAuto *taken;                 /* what auto stood for */
+    CollAuto *taken; /* what auto stood for */
+    CollAnswer *answer;
 } CollRows;
 
 static guint32 coll_gpus(const CollRows *rows)
 {
     return rows->plan->gpus ? rows->plan->gpus : (guint32)rows->system->spec.system.gpus;
-}
-
-/* Where all bytes are wanted, so are packets. */
-static CollFidelity coll_wanted(const Options *options)
-{
-    if (options->fidelity == COLL_FIDELITY_AUTO && options->data == DATA_FULL)
-        return COLL_PACKET;
-    return options->fidelity;
 }
 
 static void coll_on_candidate(const char *algo, const char *proto, guint index, guint all, void *user)
@@ -58,17 +54,7 @@ static void coll_on_candidate(const char *algo, const char *proto, guint index, 
 
 static CollSpec coll_spec_of(const CollRows *rows, guint64 bytes, CollAlgo algo)
 {
-    CollSpec spec = rows->plan->spec;
-    spec.bytes = bytes;
-    spec.algo = algo;
-    spec.fidelity = coll_wanted(rows->options);
-    /* One protocol for several algorithms is that of those that have it; where none has, it is refused. */
-    gboolean any = FALSE;
-    for (guint a = 0; a < rows->plan->algos; a++)
-        any |= coll_has_protocols(spec.op, rows->plan->algo[a]);
-    if (any && !coll_has_protocols(spec.op, algo))
-        spec.proto = COLL_PROTO_AUTO;
-    return spec;
+    return coll_plan_spec(rows->plan, rows->options, rows->type, bytes, algo);
 }
 
 /* What a simulation gave, and its counters. */
@@ -78,6 +64,9 @@ static void coll_take(CollRows *rows, Run *run, const UsageMark *mark, const Col
     for (guint d = 0; d < USAGE_DIRECTIONS; d++)
         usage[d] = usage_of(run->fabric, mark, (UsageDirection)d, NULL, 0);
     coll_table_add(rows->table, spec, result, coll_gpus(rows), usage);
+    coll_answer_add(rows->answer, run->fabric, spec, result, usage, &rows->samples);
+    if (rows->alone)
+        coll_answer_write(rows->answer, rows->report); /* before its row is printed */
     rows->extrapolated |= result->fidelity == COLL_FIDELITY_AUTO;
     rows->flows |= result->fidelity == COLL_FLOW;
     if (rows->record)
@@ -117,16 +106,15 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     UsageMark *mark = usage_mark(run.fabric);
     g_autofree char *size = size_format(spec->bytes);
     g_autofree char *name = g_strdup_printf("%s %s %s", coll_op_name(spec->op), size, coll_algo_name(spec->algo));
-    Series *series = series_new(run.fabric, row && !flows ? rows->samples.wanted : rows->samples.watched, name);
-    Series *ending = series;
-    Observed *observed = row && !flows ? samples_observe(&rows->samples, run.fabric, name) : NULL;
+    Recording *recording = recording_new(run.fabric, row && !flows ? &rows->samples.spec : &rows->samples.watched,
+                                         name);
+    Recording *ending = recording;
     if (group) {
         coll_group_on_candidate(group, coll_on_candidate, rows->live);
-        coll_group_watch(group, rows->samples.watch.watch);
+        coll_group_watch(group, rows->samples.watched.watch);
     }
     if (group && coll_run(group, spec, result, &why)) {
-        g_clear_pointer(&ending, series_end);
-        if (samples_take(&rows->samples, g_steal_pointer(&observed), &why)) {
+        if (recording_end(g_steal_pointer(&ending), &why)) {
             live_lock(rows->live);
             if (row) {
                 coll_take(rows, &run, mark, spec, result);
@@ -147,9 +135,9 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     if (why)
         g_propagate_error(error, why);
     usage_mark_free(mark);
-    series_end(ending); /* of a run that got stuck */
-    series_free(series);
-    samples_forget(observed);
+    recording_cut(ending); /* of a run that got stuck */
+    recording_end(ending, NULL);
+    recording_free(recording);
     rows->lost |= !sim_trace_end(run.sim);
     run_close(&run);
     return code;
@@ -157,33 +145,16 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
 
 /* ---- how much faster */
 
-static gboolean coll_same(const CollResult *a, const CollResult *b)
-{
-    return a->algo == b->algo && a->proto == b->proto;
-}
-
-/* Times as fast as what? As the fastest algorithm and protocol that needs no multicast, of that size; it is simulated
- * where it is not among the rows. */
 static void coll_compare(CollRows *rows, guint64 bytes, const CollResult *base)
 {
-    g_autofree char *size = size_format(bytes);
     live_lock(rows->live);
-    for (guint a = 0; a < rows->plan->algos; a++) {
-        const CollResult *one = &rows->last[a];
-        if (coll_same(one, base))
-            continue;
-        gboolean faster = one->time_ps <= base->time_ps;
-        double times = (double)MAX(one->time_ps, base->time_ps) / (double)MIN(one->time_ps, base->time_ps);
-        report_add_note(rows->report, "at %s %s %s %s %.2f times as %s as %s %s, the fastest without multicast", size,
-                        coll_algo_name(one->algo), coll_proto_name(one->proto), faster ? "is" : "takes", times,
-                        faster ? "fast" : "long", coll_algo_name(base->algo), coll_proto_name(base->proto));
-    }
+    coll_answer_compare(rows->plan, rows->last, bytes, base, rows->report);
     live_unlock(rows->live, 0);
 }
 
 static gboolean coll_wants_compare(const CollRows *rows)
 {
-    return rows->plan->compare && rows->plan->algos > 1;
+    return rows->plan->compare && rows->plan->algos > 1 && rows->plan->types == 1;
 }
 
 static ExitCode coll_compare_size(CollRows *rows, guint64 bytes, GError **error)
@@ -198,6 +169,7 @@ static ExitCode coll_compare_size(CollRows *rows, guint64 bytes, GError **error)
     GError *why = NULL;
     spec.proto = COLL_PROTO_AUTO;
     spec.check = FALSE;
+    progress_set_hint(live_progress(rows->live), "the rows are done, --no-compare leaves this out");
     progress_step(live_progress(rows->live), "the fastest without multicast");
     ExitCode code = coll_simulate(rows, &spec, FALSE, &base, &why);
     if (code == EXIT_DONE)
@@ -213,40 +185,23 @@ static ExitCode coll_compare_size(CollRows *rows, guint64 bytes, GError **error)
 
 /* ---- all of them */
 
-#define COLL_SIZES(plan, bytes, n)                                                                      \
-    for (guint64 bytes = (plan)->min, n = 0; n < COLL_ROWS_MAX && (n == 0 || (bytes && bytes <= (plan)->max)); \
-         bytes *= (plan)->factor, n++)
-
-/* Every row can run, before the first one does; n: how many there are. */
-static gboolean coll_check_rows(CollRows *rows, guint *n, guint64 *last, GError **error)
+static void coll_add_answer(CollRows *rows)
 {
-    Run run;
-    *n = 0;
-    Options none = *rows->options;
-    none.vcd = NULL;
-    if (!run_open(&run, rows->system, &none, G_MAXUINT64, error))
-        return FALSE;
-    CollGroup *group = coll_group_new(run.fabric, NULL, coll_gpus(rows), error);
-    gboolean good = group != NULL;
-    COLL_SIZES(rows->plan, bytes, i) {
-        *last = bytes;
-        for (guint a = 0; good && a < rows->plan->algos; a++, (*n)++) {
-            CollSpec spec = coll_spec_of(rows, bytes, rows->plan->algo[a]);
-            good = coll_check(group, &spec, error) && coll_views_check(rows->options, &spec, coll_gpus(rows), error);
-        }
-    }
-    if (group)
-        coll_group_free(group);
-    run_close(&run);
-    return good;
+    live_lock(rows->live);
+    coll_answer_write(rows->answer, rows->report);
+    live_unlock(rows->live, 0);
 }
 
 static ExitCode coll_all_rows(CollRows *rows, guint64 last, GError **error)
 {
     const CollPlan *plan = rows->plan;
     ExitCode code = EXIT_DONE;
-    COLL_SIZES(plan, bytes, i) {
+    COLL_SIZES(plan, type, bytes)
+    {
+        rows->type = type;
         for (guint a = 0; a < plan->algos && code == EXIT_DONE; a++) {
+            if (plan->skip[type][a])
+                continue;
             CollSpec spec = coll_spec_of(rows, bytes, plan->algo[a]);
             g_autofree char *size = size_format(bytes);
             progress_step(live_progress(rows->live), "%s %s, %s", coll_op_name(spec.op), size,
@@ -254,6 +209,8 @@ static ExitCode coll_all_rows(CollRows *rows, guint64 last, GError **error)
             code = coll_simulate(rows, &spec, TRUE, &rows->last[a], error);
         }
     }
+    if (!rows->alone)
+        coll_add_answer(rows);
     if (code == EXIT_DONE && coll_wants_compare(rows))
         code = coll_compare_size(rows, last, error);
     return code == EXIT_DONE && rows->wrong ? EXIT_WRONG : code;
@@ -263,18 +220,20 @@ static void coll_add_notes(CollRows *rows)
 {
     live_lock(rows->live);
     coll_auto_notes(rows->taken, rows->report);
+    if (rows->plan->skipped)
+        report_add_note(rows->report, "left out of -d all: %s", rows->plan->skipped);
     if (rows->extrapolated)
         report_add_note(rows->report, "fidelity auto: beyond --crossings time is that of flows at the rates of short "
-                        "runs in packets; --fidelity packet simulates every packet");
+                                      "runs in packets; --fidelity packet simulates every packet");
     if (rows->flows)
         report_add_note(rows->report, "fidelity flow: time is that of flows with max-min fair rates; how far off "
-                        "they are: docs/flows.md. --fidelity packet simulates every packet");
+                                      "they are: docs/flows.md. --fidelity packet simulates every packet");
     system_add_parameters(rows->system, rows->report, TABLE_NO_TEXT);
     live_unlock(rows->live, 0);
 }
 
-static ExitCode coll_report(const System *system, const Options *options, const CollPlan *plan,
-                            const char *record, gboolean where, gboolean animate, GError **error)
+static ExitCode coll_report(const System *system, const Options *options, CollPlan *plan, const char *record,
+                            gboolean where, gboolean animate, GError **error)
 {
     guint n, width[COLL_COLUMNS];
     guint64 last = plan->min;
@@ -282,23 +241,25 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     g_autofree char *settings = coll_args_settings(plan, options);
     CollRows rows = {.system = system, .options = options, .plan = plan};
     const CollSpec first = coll_spec_of(&rows, plan->min, plan->algo[0]);
-    if ((record && !file_check("--record", record, error)) || !coll_check_rows(&rows, &n, &last, error) ||
+    if ((record && !file_check("--record", record, error)) ||
+        !coll_plan_check(plan, system, options, coll_gpus(&rows), &n, &last, error) ||
         (options->stats && !file_check("--stats", options->stats, error)) ||
         !coll_views_check_wave(options, &first, coll_gpus(&rows), n, error))
         return EXIT_USER;
     if (!samples_check_rows(options, where, animate, n, error))
         return EXIT_USER;
+    hints_iterations(plan->gpus);
     rows.alone = n == 1;
     Report *report = rows.report = report_new("coll", title);
     options_describe(options, report);
     system_describe(system, report);
     system_describe_run(system, options, settings, report);
     rows.table = report_add_table(report, "rows", "", coll_table_columns, 0);
-    report_add_chart(report, rows.table, "bus bandwidth", "bytes", "busbw_GBps", "algo",
-                     CHART_LINES | CHART_LOG_X);
+    report_add_chart(report, rows.table, "bus bandwidth", "bytes", "busbw_GBps", "algo", CHART_LINES | CHART_LOG_X);
     if (record)
         rows.record = record_coll_new("coll", coll_gpus(&rows));
     rows.taken = coll_auto_new();
+    rows.answer = coll_answer_new(plan, coll_gpus(&rows));
     coll_table_widths(plan, width);
     rows.live = live_new(options, report, rows.table, n + (coll_wants_compare(&rows) ? 1 : 0), width);
     ExitCode code = EXIT_USER;
@@ -320,6 +281,7 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     }
     code = samples_close(&rows.samples, code, error);
     coll_auto_free(rows.taken);
+    coll_answer_free(rows.answer);
     trace_free(rows.record);
     report_free(report);
     return rows.lost && code == EXIT_DONE ? EXIT_USER : code;
@@ -327,7 +289,10 @@ static ExitCode coll_report(const System *system, const Options *options, const 
 
 static ExitCode coll_run_verb(int argc, char **argv, GError **error)
 {
-    CollWords words = {.gpus = COLL_NOT_GIVEN, .ctas = COLL_NOT_GIVEN, .threads = COLL_NOT_GIVEN, .iterations = 1,
+    CollWords words = {.gpus = COLL_NOT_GIVEN,
+                       .ctas = COLL_NOT_GIVEN,
+                       .threads = COLL_NOT_GIVEN,
+                       .iterations = 1,
                        .crossings = COLL_AUTO_CROSSINGS};
     gboolean where = FALSE, animate = FALSE;
     const GOptionEntry own[] = {
@@ -339,19 +304,24 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
          "ring, tree, oneshot, twoshot, nvls, nvls_oneshot, nvls_buffered, push, pull, direct, p2p, "
          "lamport, sym_ll, sym_llmc, sym_lsa, sym_mc, sym, sym_unicast; auto (--program's choice), best, unicast (the "
-         "fastest, and the fastest without multicast, of all)", "ALGO,..."},
+         "fastest, and the fastest without multicast, of all)",
+         "ALGO,..."},
         {"program", 0, 0, G_OPTION_ARG_STRING, &words.program,
          "whose choice auto is: nccl (its buffers), nccl-registered (the user's), nccl-sym (symmetric memory), trtllm, "
-         "vllm, sglang (nccl)", "PROGRAM"},
+         "vllm, sglang (nccl)",
+         "PROGRAM"},
+        {"nccl", 0, 0, G_OPTION_ARG_STRING, &words.nccl,
+         "whose tables and choices: NCCL's of that version, 2.23 to 2.32 (the newest read, 2.30.7)", "VERSION"},
         {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare,
          "with several ALGO: do not look for the fastest without multicast", NULL},
         {"proto", 'p', 0, G_OPTION_ARG_STRING, &words.proto,
          "of ring, tree and p2p (all_to_all, sendrecv): simple, ll, ll128", "P"},
-        {"datatype", 'd', 0, G_OPTION_ARG_STRING, &words.type, "element type (float)", "DTYPE"},
-        {"op", 'o', 0, G_OPTION_ARG_STRING, &words.reduce, "sum, min, max, and, or, xor (sum)", "OP"},
+        {"datatype", 'd', 0, G_OPTION_ARG_STRING, &words.type,
+         "element type (float); all: every one that the operation and the algorithms have", "DTYPE"},
+        {"op", 'o', 0, G_OPTION_ARG_STRING, &words.reduce, "sum, prod, min, max, avg, and, or, xor (sum)", "OP"},
         {"ctas", 0, 0, G_OPTION_ARG_INT, &words.ctas, "CTAs of a rank (the algorithm's own)", "N"},
         {"threads", 0, 0, G_OPTION_ARG_INT, &words.threads, "threads of a CTA (the algorithm's own)", "N"},
-        {"root", 0, 0, G_OPTION_ARG_INT, &words.root, "root rank of broadcast (0)", "R"},
+        {"root", 0, 0, G_OPTION_ARG_INT, &words.root, "root rank of broadcast, reduce, gather, scatter (0)", "R"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &words.crossings,
          "with --fidelity auto: beyond so many link crossings rows are flows (100000000)", "N"},
         {"warmup", 'w', 0, G_OPTION_ARG_INT, &words.warmup, "runs before the counted ones (0)", "N"},
@@ -359,7 +329,8 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
          "write what ran as a trace: FILE.et (Chakra), .goal or .trace", "FILE"},
         {"where", 0, 0, G_OPTION_ARG_NONE, &where,
          "take the time of every request apart: wires, credits, tags, memory, ...; in a page of up to 4 rows of up to "
-         "16M it is there anyway", NULL},
+         "16M it is there anyway",
+         NULL},
         {"animate", 0, 0, G_OPTION_ARG_NONE, &animate, SAMPLES_ANIMATE_TEXT, NULL},
         {"iters", 0, 0, G_OPTION_ARG_INT, &words.iterations, "runs to take the mean of (1)", "N"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
@@ -369,8 +340,8 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
     System system;
     if (options_parse(&options, &verb_coll, own, &argc, &argv, &code, error)) {
         code = EXIT_USER;
-        if (options_check_args(&verb_coll, argc, argv, 1, 1, error) &&
-            coll_args_parse(&plan, argv[1], &words, error) && system_load(&system, NULL, &options, error)) {
+        if (options_check_args(&verb_coll, argc, argv, 1, 1, error) && coll_args_parse(&plan, argv[1], &words, error) &&
+            system_load(&system, NULL, &options, error)) {
             gboolean small = options.html && options.cores <= 1 && options.fidelity != COLL_FLOW &&
                              plan.max <= COLL_WHERE_BYTES && samples_check_where(&options, NULL);
             samples_choose_engine(&options, plan.max);
@@ -379,6 +350,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
                 code = coll_report(&system, &options, &plan, words.record, small || where, animate, error);
             system_clear(&system);
         }
+        g_free(plan.skipped);
         monitor_close(&options);
         options_clear(&options);
     }
@@ -389,8 +361,8 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
 const Verb verb_coll = {
     .name = "coll",
     .usage = "OP",
-    .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
-    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES | VERB_STATS | VERB_WAVEFORM | VERB_TIMELINE |
-             VERB_MONITOR,
+    .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv, "
+            "reduce, gather, scatter",
+    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES | VERB_STATS | VERB_WAVEFORM | VERB_TIMELINE | VERB_MONITOR,
     .run = coll_run_verb,
 };

@@ -26,13 +26,18 @@ gboolean coll_views_check_wave(const Options *options, const CollSpec *spec, gui
     if (!options->vcd)
         return TRUE;
     if (n > 1)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %u rows are %u simulations, and a waveform shows one: "
-                    "give one size and one algorithm", n, n);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--vcd: %u rows are %u simulations, and a waveform shows one: "
+                    "give one size and one algorithm",
+                    n, n);
     else if (spec->algo == COLL_BEST || spec->algo == COLL_UNICAST)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %s tries several algorithms, and a waveform shows one: "
-                    "name it with -a", coll_algo_name(spec->algo));
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--vcd: %s tries several algorithms, and a waveform shows one: "
+                    "name it with -a",
+                    coll_algo_name(spec->algo));
     else if (coll_fidelity(gpus, spec) != COLL_PACKET)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: this row is simulated as flows, which have no queues to "
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--vcd: this row is simulated as flows, which have no queues to "
                     "show: write --fidelity packet, or give a smaller size");
     else if (options->cores > 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: a waveform is written by one core: leave --cores away");

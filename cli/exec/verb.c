@@ -1,8 +1,8 @@
 /* fanout exec: runs an unmodified driver-API program on the simulated fabric.
  *
- * The program finds Fanout's libcuda.so.1 first (LD_LIBRARY_PATH) and its options in the
- * environment; a small preloaded library sees to the report of programs that leave by _exit. What
- * became of the simulation comes back through a shared page. */
+ * The program finds Fanout's libraries first (LD_AUDIT: found.c) and its options in the environment; small preloaded
+ * libraries see to the report of programs that leave by _exit, and to waits. What became of the simulation comes back
+ * through a shared page. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,6 +20,8 @@
 #include "device/kernel/trace.h"
 #include "cli/command.h"
 #include "cli/exec/environment.h"
+#include "cli/exec/found.h"
+#include "cli/exec/program.h"
 #include "cli/table/libraries.h"
 #include "cli/machine.h"
 #include "cli/live/monitor/monitor.h"
@@ -41,7 +43,7 @@ static void exec_forward(int number, siginfo_t *info, void *context)
         number = SIGTERM; /* the page's button: what runs in the background of a shell ignores SIGINT */
     if (number != SIGHUP)
         g_atomic_int_set(&exec_heard, number);
-    if (number == SIGINT && exec_page != NULL)
+    if (number == SIGINT && exec_page)
         g_atomic_int_inc(&exec_page->interrupts);
     if (exec_child > 0 && info->si_code != SI_KERNEL)
         kill(exec_child, number);
@@ -62,7 +64,7 @@ static gboolean exec_check_trace(const char *trace, GError **error)
     GError *inner = NULL;
     KernelTrace *wanted = kernel_trace_new(trace, &inner);
 
-    if (inner != NULL) {
+    if (inner) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--ptx-trace: %s", inner->message);
         g_clear_error(&inner);
     }
@@ -78,9 +80,8 @@ static gboolean exec_check_fidelity(const Options *options, GError **error)
                     "--fidelity auto: programs run in packets, or with --data off as flows; write "
                     "--fidelity packet or flow");
     else if (options->fidelity == COLL_FLOW && options->data != DATA_OFF)
-        g_set_error(
-            error, CLI_ERROR, CLI_ERROR_USAGE,
-            "--fidelity flow: flows move no bytes; add --data off, or write --fidelity packet");
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--fidelity flow: flows move no bytes; add --data off, or write --fidelity packet");
     else
         return TRUE;
     return FALSE;
@@ -89,11 +90,12 @@ static gboolean exec_check_fidelity(const Options *options, GError **error)
 /* Lists of libraries and folders have no way to write what parts them. */
 static gboolean exec_check_libraries(const char *libraries, GError **error)
 {
-    if (libraries == NULL || strpbrk(libraries, " \t\n:;") == NULL)
+    if (!libraries || !strpbrk(libraries, " \t\n:;"))
         return libraries != NULL;
     g_set_error(error, CLI_ERROR, CLI_ERROR_FILE,
                 "'%s' has a space, a colon or a semicolon, at which the loader parts LD_PRELOAD and LD_LIBRARY_PATH: "
-                "move Fanout, or name a link to that folder by FANOUT_LIBDIR", libraries);
+                "move Fanout, or name a link to that folder by FANOUT_LIBDIR",
+                libraries);
     return FALSE;
 }
 
@@ -112,10 +114,10 @@ static Owner *exec_owner(gboolean separate, GError **error)
 {
     exec_setenv(WIRE_ENV, NULL);
     Owner *owner = separate ? NULL : owner_new(error);
-    g_autofree char *page = owner != NULL ? owner_page_path(owner) : NULL;
+    g_autofree char *page = owner ? owner_page_path(owner) : NULL;
 
     exec_setenv(WIRE_PAGE_ENV, page);
-    exec_setenv(WIRE_ENV, owner != NULL ? owner_name(owner) : NULL);
+    exec_setenv(WIRE_ENV, owner ? owner_name(owner) : NULL);
     return owner;
 }
 
@@ -141,18 +143,20 @@ static ExitCode exec_wait(ReportStatus *status, Owner *owner, const char *progra
 
     while (waitpid(exec_child, &how, 0) < 0 && errno == EINTR)
         continue;
-    if (owner != NULL)
+    if (owner)
         exec_end(owner, how, status);
+    gboolean called = g_atomic_int_get(&status->reports) > 0 || g_atomic_int_get(&status->wrong) > 0;
+    g_autofree char *none = called ? NULL : program_why_no_call(program);
+    if (none && g_atomic_int_get(&exec_heard) == 0 && (!named || !WIFEXITED(how) || WEXITSTATUS(how) != 0))
+        g_printerr("fanout exec: %s\n", none);
     if (g_atomic_int_get(&status->stuck) != 0) {
-        g_set_error(
-            error, CLI_ERROR, CLI_ERROR_STUCK,
-            "the simulated fabric got stuck while '%s' ran; the report says who waited for what",
-            program);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK,
+                    "the simulated fabric got stuck while '%s' ran; the report says who waited for what", program);
         return EXIT_WRONG;
     }
     if (WIFSIGNALED(how)) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "'%s' was ended by signal %d (%s)", program,
-                    WTERMSIG(how), strsignal(WTERMSIG(how)));
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "'%s' was ended by signal %d (%s)", program, WTERMSIG(how),
+                    strsignal(WTERMSIG(how)));
         return WTERMSIG(how) == g_atomic_int_get(&exec_heard) ? EXIT_INTERRUPTED : (ExitCode)(128 + WTERMSIG(how));
     }
     ExitCode code = (ExitCode)WEXITSTATUS(how);
@@ -161,10 +165,8 @@ static ExitCode exec_wait(ReportStatus *status, Owner *owner, const char *progra
                     program);
         return EXIT_USER;
     }
-    if (code == EXIT_DONE && named && g_atomic_int_get(&status->reports) == 0) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "'%s' ended well, but made no call of the driver API after cuInit: there is nothing to write",
-                    program);
+    if (none && named && code == EXIT_DONE) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s; there is nothing to write", none);
         return EXIT_USER;
     }
     return code;
@@ -177,7 +179,7 @@ static ExitCode exec_start(char **program, ReportStatus *status, Owner *owner, g
     if (pipe2(pipe_fds, O_CLOEXEC) != 0)
         g_error("pipe: %s", g_strerror(errno));
     fflush(stdout);
-    if (owner != NULL)
+    if (owner)
         prctl(PR_SET_CHILD_SUBREAPER, 1); /* processes of the job stay below, whoever made them ends */
     exec_child = fork();
     if (exec_child == 0) {
@@ -190,14 +192,13 @@ static ExitCode exec_start(char **program, ReportStatus *status, Owner *owner, g
     }
     close(pipe_fds[1]);
     exec_catch(status);
-    if (owner != NULL)
+    if (owner)
         owner_begin(owner, exec_child, &status->interrupts, &status->page[g_atomic_int_add(&status->pages, 1)]);
     gboolean failed = read(pipe_fds[0], &failure, sizeof failure) == sizeof failure;
     close(pipe_fds[0]);
     if (failed) {
         waitpid(exec_child, NULL, 0);
-        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "'%s' cannot be started: %s", program[0],
-                    g_strerror(failure));
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "'%s' cannot be started: %s", program[0], g_strerror(failure));
         return EXIT_USER;
     }
     return exec_wait(status, owner, program[0], named, error);
@@ -207,10 +208,12 @@ static ExitCode exec_start(char **program, ReportStatus *status, Owner *owner, g
  * own options are not ours to read. */
 static int exec_split(int argc, char **argv)
 {
+    /* clang-format off */
     static const char *const takes_value[] = {
-        "-s",      "--system", "--set",  "--fault",      "--config", "--seed", "--fidelity",  "--calendar", "--engine",
-        "--cores", "--data",   "--max-memory", "--format", "--html", "--perfetto", "--vcd", "--log", "--report",
-        "--ptx-trace", "--clock", "--stats", "--stats-interval", "--monitor", NULL};
+        "-s", "--system", "--set", "--fault", "--config", "--seed", "--fidelity", "--calendar", "--engine", "--cores",
+        "--data", "--max-memory", "--format", "--html", "--perfetto", "--vcd", "--log", "--report", "--report-ranks",
+        "--ptx-trace", "--clock", "--stats", "--stats-interval", "--monitor", "--library", NULL};
+    /* clang-format on */
 
     for (int i = 1; i < argc; i++) {
         if (g_str_equal(argv[i], "--"))
@@ -223,15 +226,44 @@ static int exec_split(int argc, char **argv)
     return argc;
 }
 
+static gboolean exec_check_report(const char *report, GError **error)
+{
+    if (!report)
+        return TRUE;
+    if (!g_str_equal(report, "-"))
+        return file_check("--report", report, error);
+    if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY)
+        return TRUE;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--report -: standard output is closed");
+    return FALSE;
+}
+
+/* A folder for a file of each rank, made if it is not there. */
+static gboolean exec_check_ranks(const char *folder, gboolean separate, GError **error)
+{
+    if (!folder)
+        return TRUE;
+    if (separate)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--report-ranks: with --separate each process writes a report of its own; name it by --report");
+    else if (g_mkdir_with_parents(folder, 0777) != 0 || access(folder, W_OK | X_OK) != 0)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "--report-ranks: no files can be made in '%s': %s", folder,
+                    g_strerror(errno));
+    else
+        return TRUE;
+    return FALSE;
+}
+
 /* Where the program is to run. */
 static gboolean exec_check_place(gboolean apart_and_joined, const char *libraries, GError **error)
 {
     if (apart_and_joined)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--trays: one machine joins the hosts; leave out --separate");
-    else if (g_getenv(WIRE_ENV) != NULL)
+    else if (g_getenv(WIRE_ENV))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "this process is part of the job of another `fanout exec` (%s is set), whose simulated time its "
-                    "sleeps and waits would be in: run the program itself here, not `fanout exec`", WIRE_ENV);
+                    "sleeps and waits would be in: run the program itself here, not `fanout exec`",
+                    WIRE_ENV);
     else
         return exec_check_libraries(libraries, error);
     return FALSE;
@@ -240,11 +272,14 @@ static gboolean exec_check_place(gboolean apart_and_joined, const char *librarie
 static ExitCode exec_run(int argc, char **argv, GError **error)
 {
     static const char *const clocks[] = {"host", "simulated", NULL};
-    g_autofree char *report = NULL, *trace = NULL, *clock = NULL;
+    g_autofree char *report = NULL, *ranks = NULL, *trace = NULL, *clock = NULL;
+    g_auto(GStrv) users = NULL;
     gboolean where = FALSE, separate = FALSE, trays = FALSE;
     const GOptionEntry own[] = {
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
          "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output", "FILE"},
+        {"report-ranks", 0, 0, G_OPTION_ARG_FILENAME, &ranks,
+         "a folder for a report of each process, too: rank0.json and so on, in the format of the report", "FOLDER"},
         {"ptx-trace", 0, 0, G_OPTION_ARG_STRING, &trace,
          "tell what a warp of a kernel executes, with times and values, on standard error", "KERNEL:CTA:WARP"},
         {"where", 0, 0, G_OPTION_ARG_NONE, &where, SAMPLES_WHERE_TEXT, NULL},
@@ -252,6 +287,9 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
          "each process simulates on a machine of its own, in itself, instead of one machine for all", NULL},
         {"trays", 0, 0, G_OPTION_ARG_NONE, &trays,
          "each rank is on the host of its tray, with its GPUs alone (of a system of several, as gb200-nvl72)", NULL},
+        {"library", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &users,
+         "what the program finds under this name (libnccl.so.2) is this file, wherever it looks; may be given again",
+         "NAME=PATH"},
         {"clock", 0, 0, G_OPTION_ARG_STRING, &clock,
          "what the program's clocks show: host (unless given) or simulated time", "CLOCK"},
         {NULL}};
@@ -269,40 +307,34 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
         return code;
     argv[split] = end;
     options.command = command_more(options.command, argv + split, argc - split);
-    const char *system = options.system != NULL ? options.system : SYSTEM_DEFAULT;
+    const char *system = options.system ? options.system : SYSTEM_DEFAULT;
     g_autofree char *libraries = libraries_dir(error);
     ReportStatus *status = exec_status(&status_fd);
     code = EXIT_USER;
-    gboolean printed = report != NULL && g_str_equal(report, "-");
-    if (printed && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--report -: standard output is closed");
-    else if (report != NULL && !printed && !file_check("--report", report, error))
+    if (split >= argc || !*program)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "no program: fanout exec [OPTION...] -- PROGRAM");
+    else if (!exec_check_report(report, error) || !exec_check_ranks(ranks, separate, error))
         code = EXIT_USER;
-    else if (split >= argc || *program == NULL)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "no program: fanout exec [OPTION...] -- PROGRAM");
-    else if (!exec_check_place(trays && separate, libraries, error) ||
-             (trace != NULL && !exec_check_trace(trace, error)) ||
-             (clock != NULL && !options_parse_name("--clock", clock, clocks, &shows, error)))
+    else if (!exec_check_place(trays && separate, libraries, error) || (trace && !exec_check_trace(trace, error)) ||
+             (clock && !options_parse_name("--clock", clock, clocks, &shows, error)))
         code = EXIT_USER;
-    else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
+    else if (libraries && status && exec_check_fidelity(&options, error) &&
              samples_check(&options, options.fidelity == COLL_FLOW, error) &&
-             (!where || samples_check_where(&options, error)) &&
-             cli_machine_topology(system, &options, trays, error) && monitor_open(&options, error)) {
+             (!where || samples_check_where(&options, error)) && cli_machine_topology(system, &options, trays, error) &&
+             exec_found(libraries, users, error) && monitor_open(&options, error)) {
         monitor_show(options.monitor, status->page, REPORT_STATUS_PAGES);
         monitor_step(options.monitor, 0, 0, program[0]);
         exec_setenv("FANOUT_PTX_TRACE", trace);
         exec_setenv("FANOUT_WHERE", where ? "1" : NULL);
-        exec_environment(&options, system, report, libraries, status_fd);
+        exec_environment(&options, system, report, ranks, libraries, status_fd);
         if (shows == 1)
             exec_preload(libraries, "libfanout_clock.so");
-        gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL ||
-                         options.stats != NULL;
+        gboolean named = report || ranks || options.html || options.perfetto || options.vcd || options.stats;
         if (trays)
             exec_preload(libraries, "libfanout_tray.so");
         exec_preload(libraries, "libfanout_wait.so");
         Owner *owner = exec_owner(separate, error);
-        if (separate || owner != NULL)
+        if (separate || owner)
             code = exec_start(program, status, owner, named, error);
     }
     monitor_close(&options);

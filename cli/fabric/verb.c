@@ -9,10 +9,10 @@
 #include "sim/param/param.h"
 
 typedef struct {
-    const char *job;  /* --job; NULL: not given */
+    const char *job;   /* --job; NULL: not given */
     const char *lasts; /* --for; NULL: not given */
     guint64 lasts_ps;
-    char **words;     /* behind the action */
+    char **words; /* behind the action */
     int n_words;
 } FabricArgs;
 

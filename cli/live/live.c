@@ -1,6 +1,7 @@
 /* See live.h. */
 #include "cli/live/live.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +10,10 @@
 #include "cli/interrupt.h"
 #include "cli/live/monitor/monitor.h"
 #include "sim/report/stream.h"
+
+/* When a run that is not on a terminal first says what it does, and the longest that it is silent then. */
+#define LIVE_PATIENCE_S 5u
+#define LIVE_PAUSE_MOST_S 300u
 
 struct Live {
     const Options *options;
@@ -34,7 +39,10 @@ static void live_put(Live *live, GString *out)
 {
     if (out->len && !live->full) {
         progress_wipe(live->progress);
+        errno = 0;
         live->full = fwrite(out->str, 1, out->len, stdout) != out->len || fflush(stdout) != 0;
+        if (live->full && options_is_left(live->options))
+            live->full = FALSE; /* nobody reads on, and the files are wanted all the same */
     }
     g_string_free(out, TRUE);
 }
@@ -43,10 +51,11 @@ static ExitCode live_write(Live *live, GError **error)
 {
     if (live->end)
         live->end(live->end_user);
+    /* The files come first: what reads standard output may have gone (a pipe to head). */
+    ExitCode code = options_write_files(live->options, live->report, error);
     GString *out = g_string_new(NULL);
     report_stream_end(live->stream, out);
     live_put(live, out);
-    ExitCode code = options_write_files(live->options, live->report, error);
     if (live->full && code == EXIT_DONE) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "cannot write standard output");
         code = EXIT_USER;
@@ -61,11 +70,26 @@ static void live_mark(Live *live, const char *why)
                     live->done, live->total);
 }
 
+/* For a signal; meanwhile a run that nobody sees at work says now and then, and ever less often, what it does. */
+static int live_wait(Live *live, siginfo_t *info)
+{
+    guint passed_s = 0, pause_s = LIVE_PATIENCE_S;
+    for (;;) {
+        const struct timespec pause = {.tv_sec = pause_s};
+        const int number = sigtimedwait(&live->signals, info, &pause);
+        if (number > 0 || errno != EAGAIN)
+            return number;
+        passed_s += pause_s;
+        progress_say(live->progress, passed_s);
+        pause_s = MIN(passed_s, LIVE_PAUSE_MOST_S);
+    }
+}
+
 static void *live_watch(void *user)
 {
     Live *live = user;
     siginfo_t info;
-    const int number = sigwaitinfo(&live->signals, &info);
+    const int number = live_wait(live, &info);
     if (number <= 0 || number == LIVE_END)
         return NULL;
     pthread_sigmask(SIG_SETMASK, &live->before, NULL); /* a second one ends it at once */
@@ -113,6 +137,7 @@ static GString *live_report(void *user)
 Live *live_new(const Options *options, Report *report, const Table *table, guint64 total, const guint *widths)
 {
     Live *live = g_new0(Live, 1);
+    options_keep_files(options);
     live->options = options;
     live->report = report;
     live->stream = report_stream_new(report, table, options->format, widths);

@@ -8,8 +8,9 @@
 
 struct Progress {
     guint64 total, done;
-    gboolean terminal;
-    char *step; /* what it said last */
+    gboolean terminal, quiet; /* quiet: without a terminal it is not to say anything */
+    GMutex lock;              /* of the words, which progress_say() reads */
+    char *step, *more, *hint; /* what it said last */
     Monitor *monitor;
 };
 
@@ -18,50 +19,73 @@ Progress *progress_new(guint64 total)
     Progress *progress = g_new0(Progress, 1);
     progress->total = total;
     progress->terminal = isatty(STDERR_FILENO);
+    progress->quiet = g_getenv("FANOUT_QUIET") != NULL;
+    g_mutex_init(&progress->lock);
     return progress;
 }
 
-/* Back to the start of the line, and over what stood there. */
-static void progress_draw(const Progress *progress, const char *more)
+static void progress_put(Progress *progress, char **word, char *text)
 {
-    fprintf(stderr, "\r\033[K%s%s%s", progress->step ? progress->step : "", *more ? "; " : "", more);
+    g_mutex_lock(&progress->lock);
+    g_free(*word);
+    *word = text;
+    g_mutex_unlock(&progress->lock);
+}
+
+/* Back to the start of the line, and over what stood there. */
+static void progress_draw(const Progress *progress)
+{
+    if (!progress->terminal)
+        return;
+    fprintf(stderr, "\r\033[K%s%s%s%s%s", progress->step ? progress->step : "", progress->more ? "; " : "",
+            progress->more ? progress->more : "", progress->hint ? "; " : "", progress->hint ? progress->hint : "");
     fflush(stderr);
 }
 
 void progress_set_monitor(Progress *progress, Monitor *monitor) { progress->monitor = monitor; }
 
+void progress_set_hint(Progress *progress, const char *hint)
+{
+    progress_put(progress, &progress->hint, g_strdup(hint));
+}
+
 void progress_step(Progress *progress, const char *format, ...)
 {
     progress->done++;
-    if (!progress->terminal && !progress->monitor)
-        return;
     va_list args;
     va_start(args, format);
     g_autofree char *what = g_strdup_vprintf(format, args);
     va_end(args);
     monitor_step(progress->monitor, progress->done, progress->total, what);
-    if (!progress->terminal)
-        return;
-    g_free(progress->step);
-    if (progress->total)
-        progress->step = g_strdup_printf("[%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT "] %s", progress->done,
-                                         progress->total, what);
-    else
-        progress->step = g_strdup_printf("[%" G_GUINT64_FORMAT "] %s", progress->done, what);
-    progress_draw(progress, "");
+    char *step = progress->total ? g_strdup_printf("[%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT "] %s", progress->done,
+                                                   progress->total, what)
+                                 : g_strdup_printf("[%" G_GUINT64_FORMAT "] %s", progress->done, what);
+    progress_put(progress, &progress->more, NULL);
+    progress_put(progress, &progress->step, step);
+    progress_draw(progress);
 }
 
 void progress_note(Progress *progress, const char *format, ...)
 {
-    if (!progress->terminal && !progress->monitor)
-        return;
     va_list args;
     va_start(args, format);
-    g_autofree char *what = g_strdup_vprintf(format, args);
+    char *what = g_strdup_vprintf(format, args);
     va_end(args);
     monitor_note(progress->monitor, what);
-    if (progress->terminal)
-        progress_draw(progress, what);
+    progress_put(progress, &progress->more, what);
+    progress_draw(progress);
+}
+
+void progress_say(Progress *progress, guint seconds)
+{
+    if (progress->terminal || progress->quiet)
+        return;
+    g_mutex_lock(&progress->lock);
+    fprintf(stderr, "fanout: after %u s: %s%s%s%s%s\n", seconds, progress->step ? progress->step : "",
+            progress->more && progress->step ? "; " : "", progress->more ? progress->more : "",
+            progress->hint ? "; " : "", progress->hint ? progress->hint : "");
+    fflush(stderr);
+    g_mutex_unlock(&progress->lock);
 }
 
 void progress_wipe(Progress *progress)
@@ -78,5 +102,8 @@ void progress_free(Progress *progress)
         return;
     progress_wipe(progress);
     g_free(progress->step);
+    g_free(progress->more);
+    g_free(progress->hint);
+    g_mutex_clear(&progress->lock);
     g_free(progress);
 }

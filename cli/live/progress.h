@@ -1,4 +1,5 @@
-/* How far long work is: one line on standard error, drawn over itself, and only on a terminal. */
+/* How far long work is: on a terminal one line on standard error, drawn over itself; else a line now and then, which
+ * whoever watches the run asks for (progress_say). */
 #ifndef CLI_LIVE_PROGRESS_H
 #define CLI_LIVE_PROGRESS_H
 
@@ -17,6 +18,11 @@ void progress_step(Progress *progress, const char *format, ...) G_GNUC_PRINTF(2,
 void progress_wipe(Progress *progress);
 /* Says more about the step under way: "best: tree ll128, 7 of 14". */
 void progress_note(Progress *progress, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* What makes the work shorter, said with it: "--no-compare leaves out what follows"; copied, NULL: nothing any more. */
+void progress_set_hint(Progress *progress, const char *hint);
+/* Where standard error is no terminal: a line of what is under way, and for how long the run has lasted; with
+ * FANOUT_QUIET in the environment, nothing. From any thread. */
+void progress_say(Progress *progress, guint seconds);
 void progress_free(Progress *progress); /* wipes the line; NULL is fine */
 
 #endif

@@ -1,38 +1,70 @@
 /* See samples.h. */
 #include "cli/live/samples.h"
 
+#include "cli/live/limits.h"
 #include "cli/live/monitor/monitor.h"
+#include "observe/walk/film.h"
 
-static void samples_on_done(void *user, Series *series)
+static void samples_add_views(Samples *samples, Recording *recording, Scene *scene)
+{
+    const RecordedRun run = recording_run(recording);
+    if (samples->tables.report && run.points)
+        series_tables_add(&samples->tables, &run);
+    tracks_write(recording_tracks(recording), samples->timeline, samples->alone ? NULL : run.name, NULL);
+    if (recording_where(recording) && samples->where_tables.report) /* else the caller does */
+        where_tables_add(&samples->where_tables, recording_where(recording), run.name);
+    if (scene)
+        report_add_scene(samples->where_tables.report, scene);
+}
+
+static void samples_take_limits(Samples *samples, Recording *recording)
+{
+    const RecordedRun run = recording_run(recording);
+    g_free(samples->full);
+    g_free(samples->parts);
+    samples->full = run.points ? limits_full(run.points, run.fabric, run.passed_ps) : NULL;
+    samples->parts = NULL;
+    if (recording_where(recording)) {
+        const WhereTotal total = where_total(recording_where(recording));
+        samples->parts = limits_parts(&total);
+    }
+}
+
+static gboolean samples_on_done(void *user, Recording *recording, GError **error)
 {
     Samples *samples = user;
+    guint64 packets;
+    Scene *scene = recording_take_scene(recording, &packets);
     if (samples->live)
         live_lock(samples->live);
-    if (samples->tables.report)
-        series_tables_add(&samples->tables, series);
-    tracks_write(series_tracks(series), samples->timeline, samples->alone ? NULL : series_run(series), NULL);
+    samples_add_views(samples, recording, scene);
+    samples_take_limits(samples, recording);
     if (samples->live)
         live_unlock(samples->live, 0);
+    if (scene || !samples->spec.film || !recording_where(recording))
+        return TRUE;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                "--animate: %s puts %" G_GUINT64_FORMAT " packets on links; from 1 to %u can be played: choose "
+                "another size (-b), or fewer GPUs (-n), CTAs or threads",
+                recording_run(recording).name, packets, FILM_PACKETS);
+    return FALSE;
 }
 
 gboolean samples_open(Samples *samples, const Options *options, Report *report, GError **error)
 {
     WatchPage *page = monitor_page(options->monitor, 0);
-    *samples = (Samples){.spec = {.interval_ps = options->stats_interval_ps, .watch = page},
-                         .watch = {.watch = page, .watch_only = TRUE}};
-    samples->wanted = samples->watched = page ? &samples->watch : NULL;
-    if (options->html && report) {
-        samples->tables.report = report;
-        samples->spec.done = samples_on_done;
-        samples->spec.user = samples;
-        samples->wanted = &samples->spec;
-    }
+    *samples = (Samples){.spec = {.interval_ps = options->stats_interval_ps,
+                                  .watch = page,
+                                  .points = (options->html && report) || options->stats,
+                                  .done = samples_on_done,
+                                  .user = samples},
+                         .watched = {.watch = page}};
+    samples->tables.report = options->html ? report : NULL;
     if (!options->stats)
         return TRUE;
     if (samples->spec.interval_ps == 0)
         samples->spec.interval_ps = PS_PER_US;
     samples->spec.file = stats_file_open(options->stats, error);
-    samples->wanted = &samples->spec;
     return samples->spec.file != NULL;
 }
 
@@ -63,10 +95,6 @@ gboolean samples_open_timeline(Samples *samples, const Options *options, gboolea
     samples->alone = alone;
     samples->live = live;
     samples->spec.tracks = TRUE;
-    samples->spec.watch_only = !samples->tables.report && !samples->spec.file;
-    samples->spec.done = samples_on_done;
-    samples->spec.user = samples;
-    samples->wanted = &samples->spec;
     live_on_stop(live, samples_on_stop, samples);
     return samples->timeline != NULL;
 }
@@ -84,7 +112,8 @@ gboolean samples_check_where(Options *options, GError **error)
     if (options->cores > 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: an observed run is on one core; leave --cores away");
     else if (options->fidelity == COLL_FLOW)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: flows have no packets to take the time of "
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--where: flows have no packets to take the time of "
                     "apart; write --fidelity packet");
     else {
         options->engine = SIM_ENGINE_REFERENCE;
@@ -100,8 +129,8 @@ gboolean samples_check_rows(const Options *options, gboolean where, gboolean ani
     else if (animate && rows > 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--animate: %u rows; one at a time can be played", rows);
     else if (where && !options->html && rows > SERIES_RUNS)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: %u rows; at most %u are taken apart at a time",
-                    rows, SERIES_RUNS);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: %u rows; at most %u are taken apart at a time", rows,
+                    SERIES_RUNS);
     else
         return TRUE;
     return FALSE;
@@ -110,84 +139,24 @@ gboolean samples_check_rows(const Options *options, gboolean where, gboolean ani
 void samples_watch(Samples *samples, const Options *options, Report *report, gboolean where, gboolean animate,
                    guint rows)
 {
-    samples->where = where && rows <= SERIES_RUNS;
+    samples->spec.where = where && rows <= SERIES_RUNS;
+    samples->spec.film = animate;
     samples->where_tables.report = report;
-    samples->animate = animate;
     if (options->html && rows > SERIES_RUNS)
-        report_add_page_note(report, "Of up to %u rows a page has the system, charts over time, latencies and where "
-                             "the time went as well; this has %u.", SERIES_RUNS, rows);
-    else if (options->html && !samples->where)
+        report_add_page_note(report,
+                             "Of up to %u rows a page has the system, charts over time, latencies and where "
+                             "the time went as well; this has %u.",
+                             SERIES_RUNS, rows);
+    else if (options->html && !samples->spec.where)
         report_add_page_note(report, "%s", options->fidelity == COLL_FLOW ? SERIES_NO_FLOWS : SERIES_ASK_WHERE);
-}
-
-struct Observed {
-    Where *where;
-    Film *film; /* NULL: it is not to be played */
-    char *run;
-};
-
-static void samples_on_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
-                             SimTime at_ps)
-{
-    Observed *observed = user;
-    where_note(observed->where, stage, path, packet, at_ps);
-    film_note(observed->film, stage, file, path, packet, at_ps);
-}
-
-Observed *samples_observe(const Samples *samples, Fabric *fabric, const char *run)
-{
-    if (!samples->where)
-        return NULL;
-    Observed *observed = g_new0(Observed, 1);
-    observed->where = where_new(fabric);
-    observed->run = g_strdup(run);
-    if (samples->animate) {
-        g_autofree char *title = g_strdup_printf("%s, packet by packet", run);
-        observed->film = film_new(fabric, title);
-        fabric_observe(fabric, samples_on_probe, observed);
-    }
-    return observed;
-}
-
-void samples_forget(Observed *observed)
-{
-    guint64 packets;
-    if (!observed)
-        return;
-    where_free(observed->where);
-    if (observed->film)
-        scene_free(film_finish(observed->film, &packets));
-    g_free(observed->run);
-    g_free(observed);
-}
-
-gboolean samples_take(Samples *samples, Observed *observed, GError **error)
-{
-    guint64 packets = 0;
-    if (!observed)
-        return TRUE;
-    where_end(observed->where);
-    Scene *scene = observed->film ? film_finish(g_steal_pointer(&observed->film), &packets) : NULL;
-    const gboolean good = scene || !samples->animate;
-    if (samples->live)
-        live_lock(samples->live);
-    where_tables_add(&samples->where_tables, observed->where, observed->run);
-    if (scene)
-        report_add_scene(samples->where_tables.report, scene);
-    if (samples->live)
-        live_unlock(samples->live, 0);
-    if (!good)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--animate: %s puts %" G_GUINT64_FORMAT " packets on links; from 1 to %u can be played: choose "
-                    "another size (-b), or fewer GPUs (-n), CTAs or threads", observed->run, packets, FILM_PACKETS);
-    samples_forget(observed);
-    return good;
 }
 
 ExitCode samples_close(Samples *samples, ExitCode code, GError **error)
 {
     g_autoptr(GError) why = NULL;
     const char *what = "--perfetto: ";
+    g_clear_pointer(&samples->full, g_free);
+    g_clear_pointer(&samples->parts, g_free);
     gboolean good = samples_end_timeline(samples, &why);
     if (good) {
         what = "--stats: ";

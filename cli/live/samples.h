@@ -4,32 +4,26 @@
  *     if (!samples_open(&samples, options, report, error))
  *         return EXIT_USER;
  *     samples.live = live; (while the report grows)
- *     Series *series = series_new(fabric, samples.wanted, "all_reduce 1M nvls"); ... series_end(), series_free() ...
+ *     Recording *recording = recording_new(fabric, &samples.spec, "all_reduce 1M nvls"); ... recording_end() ...
  *     code = samples_close(&samples, code, error); */
 #ifndef CLI_LIVE_SAMPLES_H
 #define CLI_LIVE_SAMPLES_H
 
 #include "cli/live/live.h"
 #include "observe/series/tables.h"
-#include "observe/series/where.h"
-#include "observe/walk/film.h"
 
 #define SAMPLES_WHERE_TEXT "take the time of every request apart: wires, credits, tags, memory, ..."
-#define SAMPLES_ANIMATE_TEXT                                                                                           \
-    "the page of --html plays the run, packet by packet: one row of up to 500 packets on links"
+#define SAMPLES_ANIMATE_TEXT "the page of --html plays the run, packet by packet: one row of up to 500 packets on links"
 
 typedef struct {
-    SeriesSpec spec;
-    const SeriesSpec *wanted; /* NULL: nothing was asked for */
-    SeriesSpec watch;         /* of runs without statistics in time */
-    const SeriesSpec *watched; /* &watch, where runs may be watched; NULL: they cannot */
+    RecordingSpec spec;    /* of runs that are shown, */
+    RecordingSpec watched; /* and of others */
     SeriesTables tables;
+    WhereTables where_tables;
     Timeline *timeline; /* --perfetto; NULL: none */
     gboolean alone;     /* there is one run, which needs no name there */
-    gboolean where; /* where the time went is asked for: runs are of the reference engine */
-    WhereTables where_tables;
-    gboolean animate; /* the page plays the run; with `where` */
-    Live *live; /* NULL: the report is this thread's alone */
+    Live *live;         /* NULL: the report is this thread's alone */
+    char *full, *parts; /* limits.h: of the last run that was recorded; NULL: nothing, or not known */
 } Samples;
 
 /* samples_check.c, for cli/options.c: "1us", whole picoseconds, and never without a unit; whether the verb has what
@@ -54,12 +48,6 @@ gboolean samples_check_rows(const Options *options, gboolean where, gboolean ani
  * it does not show. */
 void samples_watch(Samples *samples, const Options *options, Report *report, gboolean where, gboolean animate,
                    guint rows);
-/* What sees every packet of one run. NULL unless it is wanted; before a run. Behind it, samples_take() adds to the
- * report and frees. GError: the run is too large to be played. */
-typedef struct Observed Observed;
-Observed *samples_observe(const Samples *samples, Fabric *fabric, const char *run);
-gboolean samples_take(Samples *samples, Observed *observed, GError **error);
-void samples_forget(Observed *observed); /* of a run that failed; NULL is none */
 /* `code` is what the verb ends with so far; EXIT_USER with an error where the file could not be written whole. */
 ExitCode samples_close(Samples *samples, ExitCode code, GError **error);
 

@@ -11,8 +11,10 @@ gboolean samples_parse_interval(const char *text, guint64 *interval_ps, GError *
     if (g_ascii_isdigit(*text) && g_ascii_isalpha(text[strlen(text) - 1]) &&
         param_row_parse(&row, text, interval_ps, &normal, &wrong))
         return TRUE;
-    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--stats-interval: '%s' is no time of 1 ps or more; write a number "
-                "and ps, ns, us, ms or s, as 1us", text);
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                "--stats-interval: '%s' is no time of 1 ps or more; write a number "
+                "and ps, ns, us, ms or s, as 1us",
+                text);
     return FALSE;
 }
 
@@ -38,7 +40,8 @@ gboolean samples_check_timeline(const Options *options, gboolean flows, GError *
 {
     if (!options->perfetto || !flows)
         return TRUE;
-    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--perfetto: flows have no packets and no queues to show; write "
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                "--perfetto: flows have no packets and no queues to show; write "
                 "--fidelity packet, or give a smaller size");
     return FALSE;
 }
@@ -47,7 +50,6 @@ gboolean samples_check(const Options *options, gboolean flows, GError **error)
 {
     if (!options->stats || !flows)
         return TRUE;
-    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                "--stats: flows have no packets to count; write --fidelity packet");
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--stats: flows have no packets to count; write --fidelity packet");
     return FALSE;
 }

@@ -15,14 +15,12 @@ static const AboutExample coll[] = {
     {"coll all_reduce -s dgx-h100 -a nvls,twoshot -b 256K -e 1M -f 4",
      "sums made in the switches beside sums made in the GPUs"},
     {"coll all_reduce -s teach-4gpu -a nvls,ring -b 64K --html curve.html", "the same as a page with pictures"},
-    {"coll all_gather -s teach-4gpu -a best -b 256K --format json",
-     "whatever is fastest, for another program to read"},
+    {"coll all_gather -s teach-4gpu -a best -b 256K --format json", "whatever is fastest, for another program to read"},
     {NULL, NULL},
 };
 
 static const AboutExample table[] = {
-    {"table -s teach-4gpu --ops all_reduce --gpus 2,4 --sizes 4K,64K",
-     "what calls of NCCL cost, and how sure that is"},
+    {"table -s teach-4gpu --ops all_reduce --gpus 2,4 --sizes 4K,64K", "what calls of NCCL cost, and how sure that is"},
     {"table -s teach-4gpu --ops all_gather --gpus 4 --sizes 4K,8K,...,32K --format csv",
      "as planners of serving systems read it"},
     {NULL, NULL},

@@ -10,6 +10,7 @@
 #include "model/presets/preset.h"
 #include "observe/walk/walk.h"
 #include "traces/format/write.h"
+#include "device/launch_time.h"
 
 typedef struct {
     const char *verb, *option; /* NULL: of every verb; its first argument */
@@ -17,27 +18,39 @@ typedef struct {
     gboolean list;
 } ChoiceRow;
 
-static const char *const types[] = {"float", "half", "bfloat16", "double", "int32", "uint32", "int64", "uint64",
-                                    "fp8_e4m3", "fp8_e5m2", NULL};
+static const char *const types[] = {"float", "half",   "bfloat16", "double",   "int32", "uint32",
+                                    "int64", "uint64", "fp8_e4m3", "fp8_e5m2", NULL};
 static const char *const reductions[] = {"sum", "min", "max", "and", "or", "xor", NULL};
 static const char *const clocks[] = {"host", "simulated", NULL};
 static const char *const timings[] = {"eager", "graph", NULL};
 static const char *const axes[] = {"x", "y", "xy", "none", NULL};
 
 static const ChoiceRow rows[] = {
-    {"coll", NULL, coll_op_names, FALSE},      {"coll", "algo", coll_algo_names, TRUE},
-    {"coll", "program", coll_library_names, FALSE}, {"replay", "program", coll_library_names, FALSE},
-    {"table", "ops", coll_op_names, TRUE},     {"table", "program", coll_library_names, FALSE},
-    {"table", "timing", timings, FALSE},       {"table", "datatype", types, FALSE},
-    {"advise", NULL, coll_op_names, FALSE},    {"advise", "program", coll_library_names, FALSE},
+    {"coll", NULL, coll_op_names, FALSE},
+    {"coll", "algo", coll_algo_names, TRUE},
+    {"coll", "program", coll_library_names, FALSE},
+    {"replay", "program", coll_library_names, FALSE},
+    {"table", "ops", coll_op_names, TRUE},
+    {"table", "program", coll_library_names, FALSE},
+    {"table", "timing", timings, FALSE},
+    {"table", "datatype", types, FALSE},
+    {"advise", NULL, coll_op_names, FALSE},
+    {"advise", "program", coll_library_names, FALSE},
     {"advise", "datatype", types, FALSE},
-    {"coll", "proto", coll_proto_names, FALSE}, {"coll", "datatype", types, FALSE},
-    {"coll", "op", reductions, FALSE},         {"replay", "algo", coll_algo_names, TRUE},
-    {"walk", NULL, walk_ops, FALSE},           {"convert", "to", write_formats, FALSE},
-    {"plot", "kind", plot_kinds, FALSE},       {"plot", "log", axes, FALSE},
-    {"exec", "clock", clocks, FALSE},          {NULL, "format", options_formats, FALSE},
-    {NULL, "fidelity", options_fidelities, FALSE}, {NULL, "calendar", options_calendars, FALSE},
-    {NULL, "engine", options_engines, FALSE},  {NULL, "data", options_data, FALSE},
+    {"coll", "proto", coll_proto_names, FALSE},
+    {"coll", "datatype", types, FALSE},
+    {"coll", "op", reductions, FALSE},
+    {"replay", "algo", coll_algo_names, TRUE},
+    {"walk", NULL, walk_ops, FALSE},
+    {"convert", "to", write_formats, FALSE},
+    {"plot", "kind", plot_kinds, FALSE},
+    {"plot", "log", axes, FALSE},
+    {"exec", "clock", clocks, FALSE},
+    {NULL, "format", options_formats, FALSE},
+    {NULL, "fidelity", options_fidelities, FALSE},
+    {NULL, "calendar", options_calendars, FALSE},
+    {NULL, "engine", options_engines, FALSE},
+    {NULL, "data", options_data, FALSE},
 };
 
 static char **choices_tests(void)
@@ -61,7 +74,7 @@ static char **choices_parameters(const char *begin, const char *only)
     FabricSpec spec;
     ParamSet *params = param_set_new();
     memset(&spec, 0, sizeof spec);
-    fabric_params(params, &spec);
+    device_params(params, &spec);
     GArray *dump = param_dump(params);
     for (guint i = 0; i < dump->len; i++) {
         const ParamDumpRow *row = &g_array_index(dump, ParamDumpRow, i);

@@ -48,8 +48,8 @@ static void complete_value(const Verb *verb, const GOptionEntry *option, const c
     const char *comma = choices.list ? strrchr(begin, ',') : NULL;
     g_autofree char *whole = g_strdup_printf("%s%s", before, begin);
     for (char **name = choices.names; name && *name; name++) {
-        g_autofree char *candidate =
-            g_strdup_printf("%s%.*s%s", before, comma ? (int)(comma + 1 - begin) : 0, begin, *name);
+        g_autofree char *candidate = g_strdup_printf("%s%.*s%s", before, comma ? (int)(comma + 1 - begin) : 0, begin,
+                                                     *name);
         reference_offer(whole, candidate, NULL);
     }
     if (choices.keys || choices.list)

@@ -14,7 +14,7 @@ static inline gboolean reference_takes_value(const GOptionEntry *entry) { return
 
 /* What an option or an argument may be. list: several, with commas between them. */
 typedef struct {
-    char **names; /* NULL-terminated; NULL: not known */
+    char **names;               /* NULL-terminated; NULL: not known */
     gboolean list, keys, files; /* keys: names end with "=" and have a value behind; files: or a file's name */
 } Choices;
 /* option: NULL for the verb's first argument. begin: what is there of it. Free the names with g_strfreev. */

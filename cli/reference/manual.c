@@ -144,7 +144,9 @@ void reference_manual(const Verb *verb, const GOptionEntry *own, const GOptionEn
         manual_example(example->line, example->text);
     manual_exit();
     manual_section("ENVIRONMENT");
-    printf(".TP\nFANOUT_LOG\nWhat \\-\\-log says, where it is not given.\n");
+    printf(
+        ".TP\nFANOUT_LOG\nWhat \\-\\-log says, where it is not given.\n"
+        ".TP\nFANOUT_QUIET\nWhere standard error is no terminal, a long run does not say now and then what it does.\n");
     manual_section("SEE ALSO");
     printf(".BR fanout (1)\n");
 }

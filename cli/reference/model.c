@@ -72,7 +72,7 @@ typedef struct {
 static void model_statistic(const char *path, const StatRow *row, const void *value, void *user)
 {
     static const char *const kinds[] = {
-        [STAT_COUNTER_T] = "counter", [STAT_PEAK_T] = "peak", [STAT_HIST_T] = "histogram"};
+        [STAT_COUNTER_T] = "counter", [STAT_PEAK_T] = "peak", [STAT_HIST_T] = "histogram", [STAT_LEVEL_T] = "level"};
     ModelVisit *visit = user;
     g_autofree char *kind_of_path = model_path(path);
     (void)value;

@@ -17,8 +17,7 @@
 
 /* Whether argv asks for one of the above, which no person types; then it is answered on standard output. Both tables
  * end with {NULL}. */
-gboolean reference_answer(const Verb *verb, const GOptionEntry *own, const GOptionEntry *common, int argc,
-                          char **argv);
+gboolean reference_answer(const Verb *verb, const GOptionEntry *own, const GOptionEntry *common, int argc, char **argv);
 /* Examples as --help shows them; "" where a verb has none. Caller frees. */
 char *reference_examples(const Verb *verb);
 /* `fanout --manual`: the page of the command as a whole. verbs ends with NULL. */

@@ -17,7 +17,7 @@ ReplayLive *replay_live_new(const Options *options, Report *report, guint64 comm
 void replay_live_begin(ReplayLive *live, ReplaySpec *spec, const char *what);
 /* The replay itself is done: `add` adds its tables to the report if what follows is interrupted. */
 void replay_live_done(ReplayLive *live, void (*add)(Report *report, void *user), void *user);
-Live *replay_live_of(ReplayLive *live); /* the lock, and what is told of interruptions */
+Live *replay_live_of(ReplayLive *live);  /* the lock, and what is told of interruptions */
 void replay_live_free(ReplayLive *live); /* the run has ended by itself: nothing is written. NULL is none */
 
 #endif

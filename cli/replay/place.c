@@ -25,8 +25,8 @@ static void replay_place_note(Trace *trace, const GArray *list, const char *text
                    "what they exchange crosses no link",
                    trace->name, text, trace->world, gpus);
     if (list->len > trace->world)
-        trace_note(trace, "%s: --place %s names %u GPUs, but there are %u ranks: the last %u idle",
-                   trace->name, text, list->len, trace->world, list->len - trace->world);
+        trace_note(trace, "%s: --place %s names %u GPUs, but there are %u ranks: the last %u idle", trace->name, text,
+                   list->len, trace->world, list->len - trace->world);
 }
 
 static gboolean replay_place_list(ReplayJob *job, Trace *trace, guint64 gpus, const char *text, GError **error)
@@ -40,7 +40,8 @@ static gboolean replay_place_list(ReplayJob *job, Trace *trace, guint64 gpus, co
     if (ok)
         replay_place_note(trace, list, text);
     g_array_free(list, TRUE);
-    return ok || replay_place_bad(error, text, "fold, same, or GPUs of the system like 0-3,8, the k-th --place for the "
+    return ok || replay_place_bad(error, text,
+                                  "fold, same, or GPUs of the system like 0-3,8, the k-th --place for the "
                                   "k-th job");
 }
 
@@ -55,8 +56,7 @@ gboolean replay_place(ReplayJob *jobs, const GPtrArray *traces, const System *sy
     }
     for (guint j = 0; j < traces->len; j++) {
         Trace *trace = traces->pdata[j];
-        while (place && place[lists] &&
-               (strcmp(place[lists], "fold") == 0 || strcmp(place[lists], "same") == 0))
+        while (place && place[lists] && (strcmp(place[lists], "fold") == 0 || strcmp(place[lists], "same") == 0))
             lists++;
         jobs[j].gpu = g_new0(guint16, trace->world + 1);
         if (place && place[lists]) {
@@ -75,8 +75,7 @@ gboolean replay_place(ReplayJob *jobs, const GPtrArray *traces, const System *sy
                         "%s has %u ranks, but %s has %" G_GUINT64_FORMAT
                         " GPUs%s; take a larger system (-s), some ranks (--ranks), "
                         "or fold several ranks onto one GPU (--place fold)",
-                        trace->name, trace->world, system->name, gpus,
-                        next > 0 ? " and earlier jobs hold some" : "");
+                        trace->name, trace->world, system->name, gpus, next > 0 ? " and earlier jobs hold some" : "");
             return FALSE;
         }
         for (guint32 r = 0; r < trace->world; r++)
@@ -85,7 +84,8 @@ gboolean replay_place(ReplayJob *jobs, const GPtrArray *traces, const System *sy
     }
     for (; place && place[lists]; lists++)
         if (strcmp(place[lists], "fold") != 0 && strcmp(place[lists], "same") != 0)
-            return replay_place_bad(error, place[lists], "for one of the jobs, but there are fewer jobs than lists: "
+            return replay_place_bad(error, place[lists],
+                                    "for one of the jobs, but there are fewer jobs than lists: "
                                     "files of one job have one list");
     return TRUE;
 }

@@ -22,8 +22,7 @@ static gboolean args_count(const char *option, gint value, GError **error)
     return args_bad(error, option, text, "1 or more");
 }
 
-static gboolean args_from(const TraceArgs *args, TraceReadSpec *spec, TraceSelection *selection,
-                          GError **error)
+static gboolean args_from(const TraceArgs *args, TraceReadSpec *spec, TraceSelection *selection, GError **error)
 {
     for (char **from = args->from; from && *from; from++) {
         if (trace_format_by_name(*from)) {
@@ -36,8 +35,7 @@ static gboolean args_from(const TraceArgs *args, TraceReadSpec *spec, TraceSelec
             g_autofree char *hint = nearest_hint(*from, (const char *const *)names->pdata);
             g_ptr_array_free(names, TRUE);
             g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                        "--from: '%s' is neither a format nor a time with its unit (3ms)%s", *from,
-                        hint);
+                        "--from: '%s' is neither a format nor a time with its unit (3ms)%s", *from, hint);
             return FALSE;
         }
     }
@@ -54,19 +52,16 @@ static void args_progress(void *user, guint64 done_bytes, guint64 all_bytes)
     ArgsProgress *state = user;
     if (done_bytes >> 24 != state->drawn) {
         state->drawn = done_bytes >> 24;
-        progress_step(state->progress, "reading, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " MB",
-                      done_bytes >> 20, all_bytes >> 20);
+        progress_step(state->progress, "reading, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " MB", done_bytes >> 20,
+                      all_bytes >> 20);
     }
 }
 
-GPtrArray *trace_args_read(const TraceArgs *args, const char *until, const char *const *paths,
-                           guint n, GError **error)
+GPtrArray *trace_args_read(const TraceArgs *args, const char *until, const char *const *paths, guint n, GError **error)
 {
     ArgsProgress state = {progress_new(0), 0};
-    TraceReadSpec spec = {.lenient = args->lenient,
-                          .groups_path = args->groups,
-                          .progress = args_progress,
-                          .user = &state};
+    TraceReadSpec spec = {
+        .lenient = args->lenient, .groups_path = args->groups, .progress = args_progress, .user = &state};
     TraceSelection selection = {.limit = (guint32)MAX(args->limit, 0)};
     GPtrArray *jobs = NULL;
     gboolean ok = args_from(args, &spec, &selection, error);

@@ -6,6 +6,7 @@
 #include "cli/live/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/live/samples.h"
+#include "cli/replay/answer.h"
 #include "cli/replay/args.h"
 #include "cli/replay/live.h"
 #include "cli/replay/place.h"
@@ -20,7 +21,7 @@
 
 typedef struct {
     TraceArgs traces;
-    char *algos, *program, *scale;
+    char *algos, *program, *scale, *compare;
     char **place;
     gboolean no_memo, no_compare, where;
 } ReplayWords;
@@ -33,20 +34,21 @@ typedef struct {
     ReplayJob *jobs;
     guint n;
     ReplaySpec spec;
+    ReplayCompare compare; /* wanted */
     Samples samples;
     ReplayLive *live;
-    ReplayWave wave; /* path NULL: it is not wanted */
+    ReplayWave wave;                       /* path NULL: it is not wanted */
     ReplayResult *result, *with, *without; /* with: result itself, or its own */
+    char *compared;                        /* what to tell of the comparison */
 } ReplayVerb;
 
 static gboolean replay_parse(ReplayVerb *verb, GError **error)
 {
     const ReplayWords *words = verb->words;
     ReplaySpec *spec = &verb->spec;
-    *spec = (ReplaySpec){
-        .fabric = &verb->system->spec, .memo = !words->no_memo, .compute_ppm = 1000000};
-    spec->sim = (SimSpec){.seed = verb->options->seed, .calendar = verb->options->calendar,
-                          .engine = verb->options->engine};
+    *spec = (ReplaySpec){.fabric = &verb->system->spec, .memo = !words->no_memo, .compute_ppm = 1000000};
+    spec->sim =
+        (SimSpec){.seed = verb->options->seed, .calendar = verb->options->calendar, .engine = verb->options->engine};
     for (int o = 0; o < COLL_OPS; o++)
         spec->algo[o] = COLL_AUTO;
     gint64 ppm;
@@ -54,31 +56,31 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
         return replay_args_bad(error, "--fidelity", "auto", "packet or flow: a replay is simulated as one thing");
     if (words->program && !coll_library_parse(words->program, &spec->library))
         return replay_args_bad(error, "--program", words->program,
-                          "nccl, nccl-registered, nccl-sym, trtllm, vllm or sglang");
+                               "nccl, nccl-registered, nccl-sym, trtllm, vllm or sglang");
     spec->flow = verb->options->fidelity == COLL_FLOW;
     Options alone = *verb->options;
     if (!samples_check(verb->options, spec->flow, error) || (words->where && !samples_check_where(&alone, error)))
         return FALSE;
     if (spec->flow && verb->options->vcd)
         return replay_views_refuse_wave(error);
-    if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 ||
-                         ppm > (gint64)1000000000000))
-        return replay_args_bad(error, "--compute-scale", words->scale,
-                          "a number from 0 to 1000000, like 0.5");
+    if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 || ppm > (gint64)1000000000000))
+        return replay_args_bad(error, "--compute-scale", words->scale, "a number from 0 to 1000000, like 0.5");
     if (words->scale)
         spec->compute_ppm = (guint64)ppm;
+    verb->compare = words->no_compare ? REPLAY_COMPARE_NOT : REPLAY_COMPARE_AUTO;
+    if (words->compare && !replay_args_compare(&verb->compare, words->compare, error))
+        return FALSE;
     return !words->algos || replay_args_algos(spec, words->algos, error);
 }
 
 /* ---- running */
 
-static ReplayResult *replay_once(ReplayVerb *verb, const ReplaySpec *spec, const char *what,
-                                 GError **error)
+static ReplayResult *replay_once(ReplayVerb *verb, const ReplaySpec *spec, const char *what, GError **error)
 {
     ReplaySpec own = *spec;
     replay_live_begin(verb->live, &own, what);
-    own.series = own.series ? own.series : verb->samples.watched;
-    if (own.series && (own.series->tracks || !own.series->watch_only))
+    own.record = own.record ? own.record : &verb->samples.watched;
+    if (own.record->tracks || own.record->points)
         own.memo = FALSE; /* else equal communications would have statistics but once */
     if (own.wave)
         own.memo = FALSE;
@@ -95,7 +97,7 @@ static gboolean replay_choose_all(ReplayVerb *verb, const ReplaySpec *spec, GErr
         return TRUE;
     ReplaySpec own = *spec;
     replay_live_begin(verb->live, &own, "choosing algorithms");
-    own.series = verb->samples.watched;
+    own.record = &verb->samples.watched;
     return replay_choose(&own, verb->jobs, verb->n, error);
 }
 
@@ -103,26 +105,28 @@ static gboolean replay_choose_all(ReplayVerb *verb, const ReplaySpec *spec, GErr
  * is nothing to compare. */
 static gboolean replay_compare(ReplayVerb *verb, GError **error)
 {
-    gboolean collective = FALSE, best = TRUE;
-    for (guint j = 0; j < verb->n; j++)
-        for (guint i = 0; i < verb->jobs[j].match->items->len; i++) {
-            const MatchItem *item = &g_array_index(verb->jobs[j].match->items, MatchItem, i);
-            collective |= !item->skipped && episode_coll_op(item->op) != COLL_OPS;
-        }
-    if (!collective || verb->words->no_compare || verb->system->spec.mctable.entries == 0)
+    if (verb->compare == REPLAY_COMPARE_NOT)
+        return TRUE;
+    const ReplayCompare how = replay_compare_how(&verb->spec, verb->jobs, verb->n, verb->result, verb->compare,
+                                                 &verb->compared);
+    if (how == REPLAY_COMPARE_NOT)
         return TRUE;
     ReplaySpec spec = verb->spec;
+    gboolean best = TRUE;
+    spec.flow = how == REPLAY_COMPARE_FLOWS;
     for (int o = 0; o < COLL_OPS; o++) {
-        best &= spec.algo[o] == COLL_BEST;
+        best &= spec.algo[o] == COLL_BEST && spec.flow == verb->spec.flow;
         spec.algo[o] = COLL_BEST;
+    }
+    if (spec.flow != verb->spec.flow) { /* nothing that is known is of these */
+        replay_memo_free(verb->spec.known);
+        verb->spec.known = spec.known = verb->spec.memo ? replay_memo_new() : NULL;
     }
     if (!replay_choose_all(verb, &spec, error))
         return FALSE;
-    verb->with = best ? verb->result
-                      : replay_once(verb, &spec, "the best with multicast", error);
+    verb->with = best ? verb->result : replay_once(verb, &spec, "the best with multicast", error);
     spec.unicast = TRUE;
-    verb->without =
-        verb->with ? replay_once(verb, &spec, "the best without multicast", error) : NULL;
+    verb->without = verb->with ? replay_once(verb, &spec, "the best without multicast", error) : NULL;
     return verb->without != NULL;
 }
 
@@ -147,8 +151,8 @@ static void replay_describe_run(const ReplayVerb *verb, Report *report)
 static Report *replay_new_report(const ReplayVerb *verb)
 {
     const Trace *first = verb->traces->pdata[0];
-    g_autofree char *title = g_strdup_printf("%s%s on %s", first->name,
-                                             verb->n > 1 ? " and others" : "", verb->system->name);
+    g_autofree char *title = g_strdup_printf("%s%s on %s", first->name, verb->n > 1 ? " and others" : "",
+                                             verb->system->name);
     Report *report = report_new("replay", title);
     options_describe(verb->options, report);
     system_describe(verb->system, report);
@@ -168,16 +172,21 @@ static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
 {
     Report *report = replay_new_report(verb);
     ReplayPair pair = {verb->with, verb->without};
+    replay_answer_add(report, verb->system->name,
+                      verb->words->algos ? verb->words->algos : coll_library_names[verb->spec.library], verb->jobs,
+                      verb->result, verb->without != NULL, verb->words->no_compare ? "--no-compare" : NULL);
     replay_report_add(report, &verb->spec, verb->jobs, verb->n, verb->result, &pair);
+    if (verb->compared)
+        report_add_note(report, "%s", verb->compared);
     replay_timeline_add(report, verb->jobs, verb->result);
     if (!replay_views_add(verb->result, &verb->spec, options, report, error)) {
         report_free(report);
         return EXIT_USER;
     }
-    /* Standard output first: what cannot be written into a file is not lost. */
-    ExitCode code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
+    /* The files come first: what reads standard output may have gone (a pipe to head). */
     replay_timeline_write(verb->samples.timeline, verb->jobs, verb->result);
-    ExitCode page = options_write_files(options, report, code == EXIT_DONE ? error : NULL);
+    ExitCode page = options_write_files(options, report, error);
+    ExitCode code = options_print(options, report, page == EXIT_DONE ? error : NULL);
     report_free(report);
     if (code == EXIT_DONE && page == EXIT_DONE && verb->result->usage.errors)
         return EXIT_WRONG; /* the report says of what */
@@ -190,7 +199,7 @@ static void replay_run_all(ReplayVerb *verb, const Options *options, GError **er
     verb->spec.known = verb->spec.memo ? replay_memo_new() : NULL;
     if (replay_choose_all(verb, &verb->spec, error)) {
         ReplaySpec sampled = verb->spec;
-        sampled.series = sampled.flow ? verb->samples.watched : verb->samples.wanted;
+        sampled.record = sampled.flow ? &verb->samples.watched : &verb->samples.spec;
         sampled.figures = options->html && !sampled.flow;
         sampled.where = verb->words->where;
         verb->wave.path = options->vcd;
@@ -201,6 +210,9 @@ static void replay_run_all(ReplayVerb *verb, const Options *options, GError **er
     }
     if (verb->result) {
         replay_live_done(verb->live, replay_add_result, verb);
+        g_autofree char *hint = g_strdup_printf("the traces took %.2f us; --no-compare leaves out what follows",
+                                                (double)verb->result->total_ps / PS_PER_US);
+        progress_set_hint(live_progress(replay_live_of(verb->live)), hint);
         replay_compare(verb, error);
     }
 }
@@ -250,6 +262,7 @@ static void replay_clear(ReplayVerb *verb)
         replay_result_free(verb->with);
     replay_result_free(verb->result);
     replay_result_free(verb->without);
+    g_free(verb->compared);
     replay_choices_free(verb->spec.choices);
     replay_memo_free(verb->spec.known);
     if (verb->traces)
@@ -269,14 +282,15 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
          "GPUs of the k-th job's ranks (0-3,8), same (every job from GPU 0), or fold (several "
          "ranks a GPU)",
          "WHERE"},
-        {"compute-scale", 0, 0, G_OPTION_ARG_STRING, &words.scale,
-         "computations last X times as recorded (1)", "X"},
+        {"compute-scale", 0, 0, G_OPTION_ARG_STRING, &words.scale, "computations last X times as recorded (1)", "X"},
         {"to", 0, 0, G_OPTION_ARG_STRING, &words.traces.to, "recorded TIME to end at", "TIME"},
-        {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare,
-         "do not replay again with what is best with multicast and without", NULL},
+        {"compare", 0, 0, G_OPTION_ARG_STRING, &words.compare,
+         "replay again with what is best with multicast and without: packet, flow, off, or auto (packet or flow, never "
+         "longer than the replay)",
+         "HOW"},
+        {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare, "as --compare off", NULL},
         {"where", 0, 0, G_OPTION_ARG_NONE, &words.where, SAMPLES_WHERE_TEXT, NULL},
-        {"no-memo", 0, 0, G_OPTION_ARG_NONE, &words.no_memo,
-         "simulate equal communications each time", NULL},
+        {"no-memo", 0, 0, G_OPTION_ARG_NONE, &words.no_memo, "simulate equal communications each time", NULL},
         TRACE_ARGS_ENTRIES(words.traces),
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
@@ -287,8 +301,8 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
         ReplayVerb verb = {.options = &options, .system = &system, .words = &words};
         if (options_check_args(&verb_replay, argc, argv, 1, 1000000, error) &&
             system_load(&system, NULL, &options, error)) {
-            verb.traces = trace_args_read(&words.traces, words.traces.to,
-                                          (const char *const *)argv + 1, (guint)argc - 1, error);
+            verb.traces = trace_args_read(&words.traces, words.traces.to, (const char *const *)argv + 1,
+                                          (guint)argc - 1, error);
             if (verb.traces && monitor_open(&options, error))
                 code = replay_all(&verb, &options, error);
             replay_clear(&verb);
@@ -301,6 +315,7 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
     g_free(words.algos);
     g_free(words.program);
     g_free(words.scale);
+    g_free(words.compare);
     g_strfreev(words.place);
     return code;
 }

@@ -33,7 +33,8 @@ ExitCode replay_views_end_wave(const ReplayWave *wave, ExitCode code, GError **e
     const double begin_us = (double)wave->begin_ps / PS_PER_US;
     if (wave->path && wave->stretches > 1)
         g_printerr("fanout: the waveform shows the first of %" G_GUINT64_FORMAT " stretches of communication, from "
-                   "%.3f us on; choose another with --from and --to\n", wave->stretches, begin_us);
+                   "%.3f us on; choose another with --from and --to\n",
+                   wave->stretches, begin_us);
     if (!wave->path || code == EXIT_USER || (wave->stretches && !wave->lost))
         return code;
     if (!wave->stretches)

@@ -12,10 +12,7 @@
 /* Delays of a fabric: a flit, a packet with 128 B, one with 256 B, a switch, a link's flight. */
 static const guint flits[] = {1, 9, 17, 40, 500};
 
-static SimTime draw_delay_ps(Rng *rng)
-{
-    return flits[rng_next(rng) % G_N_ELEMENTS(flits)] * FLIT_PS;
-}
+static SimTime draw_delay_ps(Rng *rng) { return flits[rng_next(rng) % G_N_ELEMENTS(flits)] * FLIT_PS; }
 
 double speed_cpu_s(void)
 {

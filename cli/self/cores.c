@@ -36,7 +36,7 @@ gboolean speed_cores_pair(const Options *options, const char *system, SpeedCost 
 
 /* ---- a cache line that goes to and fro between two threads */
 
-#define HANDOFFS 64u   /* between looks at the clock */
+#define HANDOFFS 64u /* between looks at the clock */
 #define HANDOFF_S 0.01
 typedef struct {
     _Atomic guint32 turn __attribute__((aligned(128)));
@@ -116,7 +116,8 @@ ExitCode speed_cores(const Options *options, guint runs, GError **error)
     system_describe(&system, report);
     report_add_u64(report, "runs", runs, "");
     Table *table = report_add_table(report, "rows", "", row_columns, 0);
-    report_add_note(report, "medians; other programs on this machine count: two free cores reach between CPU one over "
+    report_add_note(report,
+                    "medians; other programs on this machine count: two free cores reach between CPU one over "
                     "CPU two and twice that; cores without a common cache (handoff of about 200 ns) a tenth less");
     ExitCode code = EXIT_USER;
     if (cores_row(options, runs, table, error))

@@ -45,17 +45,19 @@ gboolean speed_cost_uniform(const Options *options, guint endpoints, guint64 pac
     if (!system_load(&system, NULL, options, error) || !cost_set(&system, star, error) ||
         !cost_set(&system, sets, error))
         return FALSE;
-    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar,
-                                  .engine = options->engine}, NULL);
+    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar, .engine = options->engine},
+                       NULL);
     Fabric *fabric = fabric_new(sim, &system.spec, FALSE, error);
     if (fabric) {
         guint64 before = cost_heap_bytes();
-        Traffic *traffic =
-            traffic_new(fabric, &(TrafficSpec){.packets = packets, .load_per_mille = 800, .bytes = 128});
+        Traffic *traffic = traffic_new(fabric, &(TrafficSpec){.packets = packets, .load_per_mille = 800, .bytes = 128});
         double start_s = speed_cpu_s();
         sim_run(sim, SIMTIME_NEVER);
-        *cost = (SpeedCost){.cpu_s = speed_cpu_s() - start_s, .packets = packets, .hops = fabric_crossings(fabric),
-                            .events = sim_events_fired(sim), .memory_bytes = cost_heap_bytes() - before,
+        *cost = (SpeedCost){.cpu_s = speed_cpu_s() - start_s,
+                            .packets = packets,
+                            .hops = fabric_crossings(fabric),
+                            .events = sim_events_fired(sim),
+                            .memory_bytes = cost_heap_bytes() - before,
                             .peak_packets = traffic_peak(traffic)};
         g_assert(traffic_completed(traffic) == packets && fabric_is_quiet(fabric));
         traffic_free(traffic);
@@ -97,18 +99,22 @@ gboolean speed_cost_coll(const Options *options, const SpeedColl *what, SpeedCos
     spec.fidelity = what->fidelity;
     spec.crossings = what->crossings;
     spec.check = what->keep_bytes;
-    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar,
-                                  .engine = options->engine, .threads = what->cores},
-                       error);
+    Sim *sim = sim_new(
+        &(SimSpec){
+            .seed = options->seed, .calendar = options->calendar, .engine = options->engine, .threads = what->cores},
+        error);
     Fabric *fabric = sim ? fabric_new(sim, &system.spec, what->keep_bytes, error) : NULL;
     guint32 ranks = what->ranks ? what->ranks : (guint32)system.spec.system.gpus;
     CollGroup *group = fabric ? coll_group_new(fabric, NULL, ranks, error) : NULL;
     if (group) {
         double start_s = speed_cpu_s(), start_wall_s = speed_wall_s();
         good = coll_run(group, &spec, &result, error);
-        *cost = (SpeedCost){.cpu_s = speed_cpu_s() - start_s, .wall_s = speed_wall_s() - start_wall_s,
-                            .packets = cost_count_requests(fabric), .hops = fabric_crossings(fabric),
-                            .events = sim_events_fired(sim), .memory_bytes = cost_resident_bytes(),
+        *cost = (SpeedCost){.cpu_s = speed_cpu_s() - start_s,
+                            .wall_s = speed_wall_s() - start_wall_s,
+                            .packets = cost_count_requests(fabric),
+                            .hops = fabric_crossings(fabric),
+                            .events = sim_events_fired(sim),
+                            .memory_bytes = cost_resident_bytes(),
                             .time_ps = result.time_ps};
         coll_group_free(group);
     }

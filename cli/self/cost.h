@@ -38,13 +38,13 @@ gboolean speed_cost_uniform(const Options *options, guint endpoints, guint64 pac
 gboolean speed_one_uniform(const Options *options, guint64 endpoints, SpeedCost *cost, GError **error);
 
 typedef struct {
-    const char *system;      /* NULL: that of the options, or the usual one */
+    const char *system; /* NULL: that of the options, or the usual one */
     CollOp op;
     CollAlgo algo;
     guint64 bytes;
-    guint32 ranks;           /* 0: all GPUs */
-    guint cores;             /* 0 or 1: one domain */
-    gboolean keep_bytes;     /* bytes move, and the result is verified; else timing-only */
+    guint32 ranks;       /* 0: all GPUs */
+    guint cores;         /* 0 or 1: one domain */
+    gboolean keep_bytes; /* bytes move, and the result is verified; else timing-only */
     CollFidelity fidelity;
     guint64 crossings;       /* with COLL_FIDELITY_AUTO: CollSpec's */
     const char *const *sets; /* NULL: none */

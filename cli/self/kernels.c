@@ -90,8 +90,8 @@ double speed_kernel_Minstructions_per_s(const char *loop)
     guint64 instructions = 0;
     double start_s = speed_cpu_s(), past_s = 0;
     while (past_s < SPEED_ROUND_S) {
-        PtxGrid *grid =
-            ptx_grid_new(image, ptx_module_entry(module, loop), one, block, NULL, 0, &param, &host, &flat, NULL);
+        PtxGrid *grid = ptx_grid_new(image, ptx_module_entry(module, loop), one, block, NULL, 0, &param, &host, &flat,
+                                     NULL);
         run_cluster(&flat, grid);
         instructions += grid->instructions;
         ptx_grid_free(grid);

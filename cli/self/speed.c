@@ -56,8 +56,8 @@ static void speed_fixed_over(Table *table, double value, double over)
 }
 
 /* The median run's figures. ratio and of_wheel are medians of their own: yardsticks run beside each run. */
-static void speed_add(Speed *speed, const char *bench, guint64 what, const SpeedCost *cost, double *heap,
-                      double *wheel, double *cpu_s, guint runs, double target)
+static void speed_add(Speed *speed, const char *bench, guint64 what, const SpeedCost *cost, double *heap, double *wheel,
+                      double *cpu_s, guint runs, double target)
 {
     Table *table = speed->table;
     double s = speed_median(cpu_s, runs), work = (double)(cost->hops ? cost->hops : cost->events);
@@ -102,7 +102,8 @@ static gboolean one_engine(const Options *options, guint64 pending, SpeedCost *c
     guint64 ours, heaps;
     (void)error;
     *cost = (SpeedCost){.events = SPEED_HOLDS,
-                   .cpu_s = SPEED_HOLDS / speed_sim_holds_per_s((guint)pending, SPEED_HOLDS, options->calendar, &ours)};
+                        .cpu_s = SPEED_HOLDS /
+                                 speed_sim_holds_per_s((guint)pending, SPEED_HOLDS, options->calendar, &ours)};
     speed_heap_holds_per_s((guint)pending, SPEED_HOLDS, &heaps);
     g_assert(ours == heaps); /* both simulated the same */
     return TRUE;
@@ -154,8 +155,8 @@ static gboolean speed_grow(Speed *speed, const char *bench, SpeedOne one, guint6
                            GError **error)
 {
     enum { HEAP, WHEEL, ROWS };
-    SpeedSide side[16] = {[HEAP] = {.one = one_heap, .what = SPEED_PENDING},
-                          [WHEEL] = {.one = one_wheel, .what = SPEED_PENDING}};
+    SpeedSide side[16] = {
+        [HEAP] = {.one = one_heap, .what = SPEED_PENDING}, [WHEEL] = {.one = one_wheel, .what = SPEED_PENDING}};
     for (guint i = 0; i < n; i++, least *= by)
         side[ROWS + i] = (SpeedSide){.one = one, .what = least};
     if (!speed_sides(speed->options, side, ROWS + n, speed->runs * SPEED_ROUND_S, error))
@@ -212,14 +213,18 @@ ExitCode speed_run(const Options *options, const char *name, guint runs, const c
     if (record && !whole_read(record, &text, NULL, error))
         return EXIT_USER;
     lines = text ? g_strsplit(text, "\n", 0) : NULL;
-    Speed speed = {.options = options, .runs = MIN(runs | 1, RUNS_MAX), .record = lines,
-                   .worse = g_string_new(NULL), .report = report_new("bench", speed_find(name)->text)};
+    Speed speed = {.options = options,
+                   .runs = MIN(runs | 1, RUNS_MAX),
+                   .record = lines,
+                   .worse = g_string_new(NULL),
+                   .report = report_new("bench", speed_find(name)->text)};
     options_describe(options, speed.report);
     report_add_u64(speed.report, "runs", speed.runs, "");
     speed.table = report_add_table(speed.report, "rows", "", row_columns, 0);
     report_add_chart(speed.report, speed.table, "cost of a hop", "what", "hop_ns", "bench", CHART_LINES | CHART_LOG_X);
     gboolean growth = strcmp(name, "growth") == 0;
-    report_add_note(speed.report, "CPU time of one core; %s; yardsticks: the hold model on a plain binary heap "
+    report_add_note(speed.report,
+                    "CPU time of one core; %s; yardsticks: the hold model on a plain binary heap "
                     "and on a bare timing wheel, %u pending, run beside %s",
                     growth ? "means of runs that go on by turns of 0.1 s" : "medians", SPEED_PENDING,
                     growth ? "them" : "each run");

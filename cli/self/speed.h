@@ -15,7 +15,7 @@ double speed_wheel_holds_per_s(guint pending, guint64 holds, guint64 *check); /*
 double speed_sim_holds_per_s(guint pending, guint64 holds, SimCalendar calendar, guint64 *check);
 #define SPEED_PENDING 10000
 #define SPEED_HOLDS 2000000
-#define SPEED_ROUND_S 0.3 /* of CPU time, about what the yardsticks take */
+#define SPEED_ROUND_S 0.3    /* of CPU time, about what the yardsticks take */
 #define SPEED_PACKETS 500000 /* of uniform traffic */
 #define RUNS_MAX 99
 

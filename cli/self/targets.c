@@ -96,31 +96,51 @@ static const struct {
     double before_Mholds, time, memory_MB;
 } waits[] = {
     {"256 MiB NVLS without data", {.system = "dgx-h100", .algo = COLL_NVLS, .bytes = 256 * MIB}, 90.8, 1.45, 0},
-    {"16 MiB NVLS without data, gb200-nvl72", {.system = "gb200-nvl72", .algo = COLL_NVLS, .bytes = 16 * MIB}, 46.5,
-     1.35, 0},
+    {"16 MiB NVLS without data, gb200-nvl72",
+     {.system = "gb200-nvl72", .algo = COLL_NVLS, .bytes = 16 * MIB},
+     46.5,
+     1.35,
+     0},
     {"1 MiB all_reduce by default (ring, LL)",
-     {.system = "dgx-h100", .algo = COLL_AUTO, .bytes = MIB, .keep_bytes = TRUE}, 15.8, 0.5, 0},
-    {"16 MiB NVLS with data", {.system = "dgx-h100", .algo = COLL_NVLS, .bytes = 16 * MIB, .keep_bytes = TRUE}, 39.1,
-     0.4, 0},
+     {.system = "dgx-h100", .algo = COLL_AUTO, .bytes = MIB, .keep_bytes = TRUE},
+     15.8,
+     0.5,
+     0},
+    {"16 MiB NVLS with data",
+     {.system = "dgx-h100", .algo = COLL_NVLS, .bytes = 16 * MIB, .keep_bytes = TRUE},
+     39.1,
+     0.4,
+     0},
     {"16 MiB NVLS with data, gb200-nvl72",
-     {.system = "gb200-nvl72", .algo = COLL_NVLS, .bytes = 16 * MIB, .keep_bytes = TRUE}, 486, 0.4, 1000},
-    {"256 MiB NVLS with data", {.system = "dgx-h100", .algo = COLL_NVLS, .bytes = 256 * MIB, .keep_bytes = TRUE},
-     681, 0.4, 2500},
+     {.system = "gb200-nvl72", .algo = COLL_NVLS, .bytes = 16 * MIB, .keep_bytes = TRUE},
+     486,
+     0.4,
+     1000},
+    {"256 MiB NVLS with data",
+     {.system = "dgx-h100", .algo = COLL_NVLS, .bytes = 256 * MIB, .keep_bytes = TRUE},
+     681,
+     0.4,
+     2500},
 };
 
-/* A SpeedOne: all that a user waits for, building the system and verifying the result included. */
-static gboolean targets_wait(const Options *options, guint64 which, SpeedCost *cost, GError **error)
+/* All that a user waits for, building the system and verifying the result included. */
+static gboolean targets_wait_coll(const Options *options, const SpeedColl *coll, SpeedCost *cost, GError **error)
 {
-    SpeedColl coll = waits[which].coll;
-    coll.op = COLL_ALL_REDUCE;
     double start_s = speed_cpu_s();
-    if (!speed_cost_coll(options, &coll, cost, error))
+    if (!speed_cost_coll(options, coll, cost, error))
         return FALSE;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     cost->cpu_s = speed_cpu_s() - start_s;
     cost->memory_bytes = (guint64)usage.ru_maxrss * 1024; /* at most, not at the end */
     return TRUE;
+}
+
+static gboolean targets_wait(const Options *options, guint64 which, SpeedCost *cost, GError **error)
+{
+    SpeedColl coll = waits[which].coll;
+    coll.op = COLL_ALL_REDUCE;
+    return targets_wait_coll(options, &coll, cost, error);
 }
 
 /* Each in a process of its own, so that its memory is its own. */
@@ -141,6 +161,35 @@ static gboolean targets_of_waits(Targets *targets)
     return TRUE;
 }
 
+/* ---- what bytes that move cost */
+
+#define DATA_BYTES (4 * MIB)
+#define DATA_GPUS 72
+
+/* A SpeedOne. */
+static gboolean targets_one_data(const Options *options, guint64 keep_bytes, SpeedCost *cost, GError **error)
+{
+    SpeedColl coll = {.system = "gb200-nvl72",
+                      .op = COLL_ALL_REDUCE,
+                      .algo = COLL_NVLS,
+                      .bytes = DATA_BYTES,
+                      .keep_bytes = keep_bytes != 0};
+    return targets_wait_coll(options, &coll, cost, error);
+}
+
+/* The buffers: what each GPU sends, and what it receives. */
+static gboolean targets_of_data(Targets *targets)
+{
+    SpeedSide side[] = {{.one = targets_one_data, .what = FALSE}, {.one = targets_one_data, .what = TRUE}};
+    if (!speed_sides(targets->options, side, G_N_ELEMENTS(side), 0, targets->error))
+        return FALSE;
+    targets_row(targets, "4 MiB NVLS, gb200-nvl72: time with data over without",
+                speed_side_s(&side[1]) / speed_side_s(&side[0]), "", FALSE, 2);
+    targets_row(targets, "the same: memory over the buffers",
+                (double)side[1].cost.memory_bytes / (2.0 * DATA_BYTES * DATA_GPUS), "", FALSE, 2);
+    return TRUE;
+}
+
 /* ---- large collectives */
 
 static gboolean targets_of_collectives(Targets *targets)
@@ -158,7 +207,10 @@ static gboolean targets_of_collectives(Targets *targets)
     targets_row(targets, "1 GiB NVLS, every packet: memory", (double)exact.memory_bytes / 1e6, "MB", FALSE, 300);
     targets_row(targets, "1 GiB NVLS in flows: times faster", exact.cpu_s / flow.cpu_s, "", TRUE, 200);
     targets_row(targets, "1 GiB NVLS by --fidelity auto: times faster", exact.cpu_s / automatic.cpu_s, "", TRUE, 200);
-    what = (SpeedColl){.system = "gb200-nvl72", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = 16 * GIB,
+    what = (SpeedColl){.system = "gb200-nvl72",
+                       .op = COLL_ALL_REDUCE,
+                       .algo = COLL_NVLS,
+                       .bytes = 16 * GIB,
                        .fidelity = COLL_FIDELITY_AUTO};
     if (!speed_cost_coll(targets->options, &what, &flow, targets->error))
         return FALSE;
@@ -172,11 +224,11 @@ static const struct {
     CollOp op;
     CollAlgo algo;
 } flow_cases[] = {
-    {COLL_ALL_REDUCE, COLL_NVLS},      {COLL_ALL_REDUCE, COLL_TWOSHOT},   {COLL_ALL_REDUCE, COLL_RING},
-    {COLL_ALL_REDUCE, COLL_TREE},      {COLL_ALL_GATHER, COLL_NVLS},      {COLL_ALL_GATHER, COLL_PUSH},
-    {COLL_ALL_GATHER, COLL_RING},      {COLL_REDUCE_SCATTER, COLL_NVLS},  {COLL_REDUCE_SCATTER, COLL_PULL},
-    {COLL_REDUCE_SCATTER, COLL_RING},  {COLL_BROADCAST, COLL_NVLS},       {COLL_BROADCAST, COLL_RING},
-    {COLL_ALL_TO_ALL, COLL_DIRECT},    {COLL_SENDRECV, COLL_DIRECT},
+    {COLL_ALL_REDUCE, COLL_NVLS},     {COLL_ALL_REDUCE, COLL_TWOSHOT},  {COLL_ALL_REDUCE, COLL_RING},
+    {COLL_ALL_REDUCE, COLL_TREE},     {COLL_ALL_GATHER, COLL_NVLS},     {COLL_ALL_GATHER, COLL_PUSH},
+    {COLL_ALL_GATHER, COLL_RING},     {COLL_REDUCE_SCATTER, COLL_NVLS}, {COLL_REDUCE_SCATTER, COLL_PULL},
+    {COLL_REDUCE_SCATTER, COLL_RING}, {COLL_BROADCAST, COLL_NVLS},      {COLL_BROADCAST, COLL_RING},
+    {COLL_ALL_TO_ALL, COLL_DIRECT},   {COLL_SENDRECV, COLL_DIRECT},
 };
 #define FLOW_CASES G_N_ELEMENTS(flow_cases)
 
@@ -194,8 +246,12 @@ static gboolean targets_of_flows(Targets *targets)
     static const CollFidelity fidelity[] = {COLL_FIDELITY_AUTO, COLL_FLOW};
     double off[G_N_ELEMENTS(fidelity)][FLOW_CASES];
     for (gsize i = 0; i < FLOW_CASES; i++) {
-        SpeedColl what = {.system = "dgx-h100", .op = flow_cases[i].op, .algo = flow_cases[i].algo,
-                          .bytes = 256 * MIB, .ranks = 4, .crossings = 1};
+        SpeedColl what = {.system = "dgx-h100",
+                          .op = flow_cases[i].op,
+                          .algo = flow_cases[i].algo,
+                          .bytes = 256 * MIB,
+                          .ranks = 4,
+                          .crossings = 1};
         SpeedCost packets, flows;
         if (!speed_cost_coll(targets->options, &what, &packets, targets->error))
             return FALSE;
@@ -258,15 +314,19 @@ ExitCode speed_targets(const Options *options, guint runs, GError **error)
     Report *report = report_new("bench", "figures with a target");
     options_describe(options, report);
     report_add_u64(report, "runs", runs, "");
-    Targets targets = {.options = options, .runs = runs, .error = error,
+    Targets targets = {.options = options,
+                       .runs = runs,
+                       .error = error,
                        .table = report_add_table(report, "rows", "", row_columns, 0)};
-    report_add_note(report, "CPU time, two cores wall time; medians of runs where it is short; yardsticks run beside; "
+    report_add_note(report,
+                    "CPU time, two cores wall time; medians of runs where it is short; yardsticks run beside; "
                     "other programs on this machine count. 'over what it was': before the hot path was rebuilt, see "
                     "docs/performance.md");
     static const struct {
         const char *what;
         gboolean (*run)(Targets *targets);
     } parts[] = {{"what people wait for", targets_of_waits}, /* it forks: while this process's memory is fresh */
+                 {"data", targets_of_data},                  /* so does it */
                  {"uniform traffic", targets_of_packets},
                  {"collectives of 1 and 16 GiB", targets_of_collectives},
                  {"flows against packets", targets_of_flows},

@@ -4,11 +4,16 @@
 #include "cli/live/monitor/monitor.h"
 #include "cli/live/progress.h"
 
+/* As a run that is not on a terminal has them (cli/live/live.c). */
+#define PACE_PATIENCE_S 5u
+#define PACE_PAUSE_MOST_S 300u
+
 struct Pace {
     Progress *progress;
     gint64 began_us;
     guint64 before; /* done when it began */
     gboolean told;
+    guint say_s; /* when a line is due where there is no terminal */
     Monitor *monitor;
 };
 
@@ -17,6 +22,7 @@ Pace *pace_new(Monitor *monitor)
     Pace *pace = g_new0(Pace, 1);
     pace->progress = progress_new(0);
     pace->monitor = monitor;
+    pace->say_s = PACE_PATIENCE_S;
     progress_set_monitor(pace->progress, monitor);
     return pace;
 }
@@ -42,8 +48,14 @@ void pace_tell(Pace *pace, guint64 done, guint64 most, guint64 bad)
     monitor_step(pace->monitor, done, most, "points");
     monitor_done(pace->monitor, done);
     g_autofree char *left = here ? pace_left(seconds) : g_strdup("");
-    progress_note(pace->progress, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " points%s%s; %" G_GUINT64_FORMAT
-                  " failed", done, most, here ? ", " : "", left, bad);
+    const guint passed_s = (guint)((now_us - pace->began_us) / G_USEC_PER_SEC);
+    progress_note(pace->progress,
+                  "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " points%s%s; %" G_GUINT64_FORMAT " failed", done, most,
+                  here ? ", " : "", left, bad);
+    if (passed_s >= pace->say_s) {
+        progress_say(pace->progress, passed_s);
+        pace->say_s = passed_s + MIN(MAX(passed_s, PACE_PATIENCE_S), PACE_PAUSE_MOST_S);
+    }
 }
 
 void pace_free(Pace *pace)

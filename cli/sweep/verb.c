@@ -2,8 +2,10 @@
 #include "config.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "cli/sweep/answer.h"
 #include "cli/sweep/table.h"
 #include "cli/live/monitor/monitor.h"
 #include "cli/options.h"
@@ -53,11 +55,14 @@ static ExitCode sweep_report(const Options *options, const SweepWords *words, co
     report_add_u64(report, "points", frame->rows, "");
     FrameTable *table = frame_table_add(report, frame, "rows");
     report_add_u64(report, "not_done", table->not_done, "");
+    sweep_answer_add(report, frame);
+    if (table->not_done)
+        report_add_answer(report, "%" G_GUINT64_FORMAT " of the points failed or were not run", table->not_done);
     Frame *thresholds = frame_fact(frame, "metric") ? frame_load(database, "thresholds", NULL, NULL) : NULL;
     FrameTable *found = thresholds ? frame_table_add(report, thresholds, "thresholds") : NULL;
-    ExitCode code = options_write(options, report, error);
-    if (code == EXIT_DONE && words->csv && !report_save(report, REPORT_CSV, words->csv, error))
-        code = EXIT_USER;
+    const gboolean saved = !words->csv || report_save(report, REPORT_CSV, words->csv, error);
+    ExitCode code = options_write(options, report, saved ? error : NULL);
+    code = saved ? code : EXIT_USER;
     report_free(report);
     frame_table_free(table);
     frame_table_free(found);
@@ -65,6 +70,17 @@ static ExitCode sweep_report(const Options *options, const SweepWords *words, co
         frame_free(thresholds);
     frame_free(frame);
     return code;
+}
+
+/* A point, in a copy of this process. */
+static int sweep_point(int argc, char **argv)
+{
+    static const Verb *const verbs[] = {&verb_coll, &verb_bench, &verb_replay}; /* of all workloads */
+    for (guint i = 0; i < G_N_ELEMENTS(verbs); i++)
+        if (argc > 1 && strcmp(argv[1], verbs[i]->name) == 0)
+            return (int)verb_run(verbs[i], argc - 1, argv + 1);
+    fprintf(stderr, "fanout sweep: no verb for a point\n");
+    return EXIT_USER;
 }
 
 /* On the first rank of several the others learn where it is only when there is something for them to do. */
@@ -85,7 +101,11 @@ static ExitCode sweep_all(const Options *options, const SweepWords *words, const
         return EXIT_USER;
     }
     guint jobs = words->jobs ? (guint)words->jobs : hub ? 1 : g_get_num_processors();
-    SweepRun run = {.program = program, .jobs = jobs, .hub = hub, .progress = sweep_on_progress};
+    SweepRun run = {.program = program,
+                    .main = options->monitor ? NULL : sweep_point,
+                    .jobs = jobs,
+                    .hub = hub,
+                    .progress = sweep_on_progress};
     Pace *pace = run.user = pace_new(options->monitor);
     monitor_show(options->monitor, NULL, 0); /* points are programs of their own */
     guint64 bad, done;
@@ -98,8 +118,10 @@ static ExitCode sweep_all(const Options *options, const SweepWords *words, const
     if (end == SWEEP_COMPLETE)
         return sweep_report(options, words, database, error);
     if (end == SWEEP_INTERRUPTED)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "interrupted: %" G_GUINT64_FORMAT " points are in '%s', and the "
-                    "same command goes on from there", done, database);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE,
+                    "interrupted: %" G_GUINT64_FORMAT " points are in '%s', and the "
+                    "same command goes on from there",
+                    done, database);
     return end == SWEEP_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_USER;
 }
 
@@ -108,7 +130,9 @@ static ExitCode sweep_check(const SweepWords *words, const Options *options, gui
     *most = SWEEP_POINTS_MOST;
     if (options->system || options->sets || options->config)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: what points run with stands in SPEC.ini, under [fixed]",
-                    options->system ? "system" : options->config ? "config" : "set");
+                    options->system   ? "system"
+                    : options->config ? "config"
+                                      : "set");
     else if (words->jobs < 0 || words->jobs > 4096)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs: %d is not from 1 to 4096", words->jobs);
     else if (words->max_points && !options_parse_u64("--max-points", words->max_points, 1, 100000000, most, error))

@@ -66,6 +66,8 @@ static gboolean table_parse(TablePlan *plan, const TableWords *words, const Fabr
     if (words->program && !options_parse_name("--program", words->program, coll_library_names, &value, error))
         return FALSE;
     plan->library = (CollLibrary)value;
+    if (words->nccl && !options_parse_nccl(words->nccl, &plan->nccl, error))
+        return FALSE;
     gboolean framework = coll_library_is_framework(plan->library);
     value = framework;
     if (words->timing && !options_parse_name("--timing", words->timing, timings, &value, error))
@@ -98,8 +100,8 @@ void table_args_clear(TablePlan *plan)
 
 void table_words_clear(TableWords *words)
 {
-    char *strings[] = {words->ops,    words->gpus, words->sizes,  words->program,
-                       words->timing, words->type, words->errors, words->resume};
+    char *strings[] = {words->ops,  words->gpus,   words->sizes,  words->program, words->timing,
+                       words->type, words->errors, words->resume, words->nccl};
     for (guint i = 0; i < G_N_ELEMENTS(strings); i++)
         g_free(strings[i]);
 }

@@ -6,7 +6,7 @@
 #include "model/fabric/fabric.h"
 
 typedef struct {
-    char *ops, *gpus, *sizes, *program, *timing, *type, *errors, *resume;
+    char *ops, *gpus, *sizes, *program, *nccl, *timing, *type, *errors, *resume;
     gint jobs;
     gint64 crossings;
 } TableWords;
@@ -15,6 +15,7 @@ typedef struct {
     guint ops;
     GArray *gpus, *sizes; /* guint64 */
     CollLibrary library;
+    guint32 nccl;   /* its version; 0: the newest that was read */
     gboolean graph; /* calls in a CUDA graph, else one by one */
     NumericType type;
 } TablePlan;

@@ -25,20 +25,18 @@ static char *libraries_moved(const char *bin)
 char *libraries_dir(GError **error)
 {
     g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-    g_autofree char *top = self != NULL ? g_path_get_dirname(self) : g_strdup(".");
+    g_autofree char *top = self ? g_path_get_dirname(self) : g_strdup(".");
     char *places[] = {g_strdup(g_getenv("FANOUT_LIBDIR")), g_build_filename(top, ".libs", NULL),
-                      g_build_filename(top, "..", ".libs", NULL), libraries_moved(top),
-                      g_strdup(FO_LIBDIR)};
+                      g_build_filename(top, "..", ".libs", NULL), libraries_moved(top), g_strdup(FO_LIBDIR)};
     char *found = NULL;
 
     for (guint i = 0; i < G_N_ELEMENTS(places); i++) {
-        g_autofree char *library =
-            places[i] != NULL ? g_build_filename(places[i], "libcuda.so.1", NULL) : NULL;
-        if (found == NULL && library != NULL && g_file_test(library, G_FILE_TEST_EXISTS))
+        g_autofree char *library = places[i] ? g_build_filename(places[i], "libcuda.so.1", NULL) : NULL;
+        if (!found && library && g_file_test(library, G_FILE_TEST_EXISTS))
             found = g_strdup(places[i]);
         g_free(places[i]);
     }
-    if (found == NULL)
+    if (!found)
         g_set_error(error, CLI_ERROR, CLI_ERROR_FILE,
                     "libcuda.so.1 is neither beside the program nor in %s: install it, or set "
                     "FANOUT_LIBDIR",

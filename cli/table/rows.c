@@ -69,6 +69,7 @@ static ValidateRow *table_row_new(const TablePlan *plan, const System *system, C
     row->algo = g_strdup("auto");
     row->proto = g_strdup("");
     row->program = g_strdup(coll_library_names[plan->library]);
+    row->nccl = plan->nccl;
     row->timing = g_strdup(plan->graph ? "graph" : "eager");
     row->dtype = numeric_type_name(plan->type);
     row->threads_launch = gpus <= HOST_GPUS(system->spec.system.gpus);
@@ -160,6 +161,7 @@ static CollShape table_shape(const TableWriter *writer, CollOp op, guint32 gpus,
     CollSpec spec = coll_spec_default(op);
     spec.type = writer->plan->type;
     spec.library = writer->plan->library;
+    spec.nccl = writer->plan->nccl;
     spec.bytes = bytes;
     coll_library_apply(group, &spec);
     CollShape shape = coll_shape(group, &spec);

@@ -101,12 +101,16 @@ static void table_notes(const TableVerb *verb)
 static ExitCode table_run(TableVerb *verb, const ValidateSetup *setup, const System *system, GError **error)
 {
     guint width[TABLE_COLUMNS_MAX];
-    g_autofree char *title =
-        g_strdup_printf("calls of %s on %s", coll_library_names[verb->plan->library], system->name);
+    g_autofree char *title = g_strdup_printf("calls of %s on %s", coll_library_names[verb->plan->library],
+                                             system->name);
     Report *report = verb->report = report_new("table", title);
     options_describe(verb->options, report);
     system_describe(system, report);
     report_add_text(report, "program", coll_library_names[verb->plan->library]);
+    if (verb->plan->nccl) {
+        g_autofree char *nccl = coll_nccl_format(verb->plan->nccl);
+        report_add_text(report, "nccl", nccl);
+    }
     report_add_text(report, "timing", verb->plan->graph ? "graph" : "eager");
     system_describe_run(system, verb->options, NULL, report);
     verb->table = report_add_table(report, "rows", "", table_writer_columns(verb->writer), 0);
@@ -196,6 +200,8 @@ static ExitCode table_run_verb(int argc, char **argv, GError **error)
         {"datatype", 'd', 0, G_OPTION_ARG_STRING, &words.type, "element type (half)", "DTYPE"},
         {"program", 0, 0, G_OPTION_ARG_STRING, &words.program,
          "who calls: nccl, nccl-registered, nccl-sym, trtllm, vllm, sglang (nccl)", "PROGRAM"},
+        {"nccl", 0, 0, G_OPTION_ARG_STRING, &words.nccl,
+         "whose tables and choices: NCCL's of that version, 2.23 to 2.32 (the newest read, 2.30.7)", "VERSION"},
         {"timing", 0, 0, G_OPTION_ARG_STRING, &words.timing,
          "calls one by one (eager) or in a CUDA graph (graph; of frameworks always)", "TIMING"},
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &words.jobs, "worker processes at a time", "N"},

@@ -45,8 +45,8 @@ static const Column fidelity_columns[] = {
     COLUMN_END,
 };
 
-static void table_add_summary(Report *report, const GPtrArray *rows, ValidateBy by, const char *key,
-                              const char *title, TableFlags flags)
+static void table_add_summary(Report *report, const GPtrArray *rows, ValidateBy by, const char *key, const char *title,
+                              TableFlags flags)
 {
     GPtrArray *all = validate_summarize(rows, by);
     Table *table = report_add_table(report, key, title, summary_columns, flags);
@@ -85,8 +85,7 @@ static void table_add_targets(Report *report, const GPtrArray *rows)
         table_add_reached(table, summary->median_abs_pct, target->median_pct);
         table_add_reached(table, summary->p90_abs_pct, target->p90_pct);
         if (target->median_pct > 0 && !isnan(summary->median_abs_pct))
-            table_bool(table, summary->median_abs_pct <= target->median_pct &&
-                                  summary->p90_abs_pct <= target->p90_pct);
+            table_bool(table, summary->median_abs_pct <= target->median_pct && summary->p90_abs_pct <= target->p90_pct);
         else
             table_null(table);
     }
@@ -134,8 +133,23 @@ static void table_add_fidelity(Report *report, const GPtrArray *rows)
         g_ptr_array_free(halves[half], TRUE);
 }
 
+static void table_add_answer(Report *report, const GPtrArray *rows)
+{
+    GPtrArray *all = validate_summarize(rows, VALIDATE_OVERALL);
+    const ValidateSummary *summary = all->len ? g_ptr_array_index(all, 0) : NULL;
+    if (summary && !isnan(summary->median_abs_pct))
+        report_add_answer(
+            report,
+            "simulated and measured differ by %.1f %% in the median, by %.1f %% at the 90th percentile and "
+            "by %.1f %% at most, over %" G_GUINT64_FORMAT " rows; %" G_GUINT64_FORMAT " were skipped",
+            summary->median_abs_pct, summary->p90_abs_pct, summary->max_abs_pct, (guint64)summary->rows,
+            (guint64)summary->skipped);
+    g_ptr_array_free(all, TRUE);
+}
+
 void validate_table_add(Report *report, const GPtrArray *rows)
 {
+    table_add_answer(report, rows);
     table_add_summary(report, rows, VALIDATE_BY_FILE, "files", "by file", 0);
     table_add_summary(report, rows, VALIDATE_BY_GROUP, "groups", "by group", 0);
     if (rows->len) /* of none there is no row */
@@ -150,9 +164,9 @@ char *validate_settings(const Options *options, const ValidateSetup *setup)
     g_autofree char *config = NULL;
     if (options->config && !whole_read(options->config, &config, NULL, NULL))
         config = NULL; /* the systems say so */
-    g_autofree char *text =
-        g_strdup_printf("%s|%s|%s|%s|%" G_GUINT64_FORMAT "|%" G_GUINT64_FORMAT "|%d|%d|%d", PACKAGE_VERSION,
-                        options->system ? options->system : "", sets, config ? config : "", options->seed,
-                        setup->crossings_max, setup->fidelity, setup->calendar, setup->engine);
+    g_autofree char *text = g_strdup_printf("%s|%s|%s|%s|%" G_GUINT64_FORMAT "|%" G_GUINT64_FORMAT "|%d|%d|%d",
+                                            PACKAGE_VERSION, options->system ? options->system : "", sets,
+                                            config ? config : "", options->seed, setup->crossings_max, setup->fidelity,
+                                            setup->calendar, setup->engine);
     return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
 }

@@ -33,14 +33,14 @@ static const Column row_columns[] = {
 
 typedef struct {
     const Options *options;
-    GPtrArray *rows;   /* ValidateRow, as the files have them */
-    GPtrArray *done;   /* those that are simulated or skipped: they do not change any more */
-    guint shown;       /* rows of the table: the first of all without a gap */
+    GPtrArray *rows; /* ValidateRow, as the files have them */
+    GPtrArray *done; /* those that are simulated or skipped: they do not change any more */
+    guint shown;     /* rows of the table: the first of all without a gap */
     Report *report;
     Table *table;
     Live *live;
     ValidateJournal *journal; /* or NULL */
-    const char *errors; /* file to write, or NULL */
+    const char *errors;       /* file to write, or NULL */
 } ValidateUser;
 
 static ParamSet *validate_system(const char *preset, FabricSpec *spec, void *user, GError **error)
@@ -122,9 +122,8 @@ static gboolean validate_is_worse(const GPtrArray *groups, const char *const *ke
         if (group->median_abs_pct <= g_ascii_strtod(words[1], NULL) + RECORD_SLACK_PCT &&
             group->p90_abs_pct <= g_ascii_strtod(words[2], NULL) + RECORD_SLACK_PCT)
             return FALSE;
-        g_string_append_printf(worse, "%s%s: median %.2f %%, p90 %.2f %%; recorded %s and %s",
-                               worse->len ? "; " : "", words[0], group->median_abs_pct,
-                               group->p90_abs_pct, words[1], words[2]);
+        g_string_append_printf(worse, "%s%s: median %.2f %%, p90 %.2f %%; recorded %s and %s", worse->len ? "; " : "",
+                               words[0], group->median_abs_pct, group->p90_abs_pct, words[1], words[2]);
         return TRUE;
     }
     return FALSE;
@@ -215,8 +214,8 @@ static ExitCode validate_all(ValidateUser *with, const ValidateSetup *setup, con
     Report *report = with->report = report_new("validate", "simulated against measured");
     validate_describe(with->options, report);
     with->table = report_add_table(report, "rows", "", row_columns, 0);
-    report_add_chart(report, with->table, "parity by group: a point on the diagonal agrees", "measured",
-                     "simulated", "group", CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
+    report_add_chart(report, with->table, "parity by group: a point on the diagonal agrees", "measured", "simulated",
+                     "group", CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
     report_add_chart(report, with->table, "parity by unit", "measured", "simulated", "unit",
                      CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
     with->done = g_ptr_array_new();
@@ -239,8 +238,8 @@ static ExitCode validate_all(ValidateUser *with, const ValidateSetup *setup, con
     return code;
 }
 
-static ExitCode validate_resumed(ValidateUser *with, const ValidateSetup *setup, const char *record,
-                                 const char *resume, GError **error)
+static ExitCode validate_resumed(ValidateUser *with, const ValidateSetup *setup, const char *record, const char *resume,
+                                 GError **error)
 {
     g_autofree char *settings = validate_settings(with->options, setup);
     if (resume && !(with->journal = validate_journal_open(with->rows, resume, settings, error)))
@@ -292,9 +291,14 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     if (!options_parse(&options, &verb_validate, own, &argc, &argv, &code, error))
         return code;
     ValidateUser user = {.options = &options, .errors = errors};
-    ValidateSetup setup = {.system = validate_system, .user = &user, .measured_preset = MEASURED_PRESET,
-                           .seed = options.seed, .calendar = options.calendar, .engine = options.engine,
-                           .crossings_max = (guint64)crossings, .jobs = (guint)MAX(jobs, 1),
+    ValidateSetup setup = {.system = validate_system,
+                           .user = &user,
+                           .measured_preset = MEASURED_PRESET,
+                           .seed = options.seed,
+                           .calendar = options.calendar,
+                           .engine = options.engine,
+                           .crossings_max = (guint64)crossings,
+                           .jobs = (guint)MAX(jobs, 1),
                            .progress = validate_progress,
                            .fidelity = options.fidelity};
     code = EXIT_USER;

@@ -11,8 +11,8 @@
 
 #define CONVERT_FILES_MAX 4096
 
-static gboolean convert_write(Trace *trace, const char *out, const char *format, gint files_max,
-                              gboolean lenient, GError **error)
+static gboolean convert_write(Trace *trace, const char *out, const char *format, gint files_max, gboolean lenient,
+                              GError **error)
 {
     guint32 files = write_files(trace, out, format);
     if (strcmp(out, "-") != 0 && files > (guint32)files_max) {
@@ -29,16 +29,15 @@ static gboolean convert_write(Trace *trace, const char *out, const char *format,
     gboolean terminal = strcmp(out, "-") == 0;
     gboolean is_text = terminal || write_is_text(out, format);
     g_autofree char *text = is_text ? write_text_string(trace) : NULL; /* before it is replicated */
-    if (!is_text || !trace->replicate || trace->replicated) { /* of which each rank does the same */
-        Match *match = match_new(trace, lenient, error); /* what replay refuses is not converted */
+    if (!is_text || !trace->replicate || trace->replicated) {          /* of which each rank does the same */
+        Match *match = match_new(trace, lenient, error);               /* what replay refuses is not converted */
         match_free(match);
         if (!match)
             return FALSE;
     }
     if (terminal)
         fputs(text, stdout);
-    return terminal || (is_text ? file_write(out, text, strlen(text), error)
-                                : write_trace(trace, out, format, error));
+    return terminal || (is_text ? file_write(out, text, strlen(text), error) : write_trace(trace, out, format, error));
 }
 
 /* What was assumed, not understood or left out goes to stderr: the formats have no place for it. */
@@ -48,13 +47,12 @@ static void convert_say(const Trace *trace)
         fprintf(stderr, "fanout convert: note: %s\n", (char *)trace->notes->pdata[i]);
     for (guint i = 0; i < trace->skips->len; i++) {
         const TraceSkip *skip = &g_array_index(trace->skips, TraceSkip, i);
-        fprintf(stderr, "fanout convert: skipped %" G_GUINT64_FORMAT ", %s; the first: %s\n",
-                skip->count, skip->reason, skip->first);
+        fprintf(stderr, "fanout convert: skipped %" G_GUINT64_FORMAT ", %s; the first: %s\n", skip->count, skip->reason,
+                skip->first);
     }
 }
 
-static ExitCode convert_job(const TraceArgs *args, const char *in, const char *out, gint files_max,
-                            GError **error)
+static ExitCode convert_job(const TraceArgs *args, const char *in, const char *out, gint files_max, GError **error)
 {
     int format;
     if (args->to && !options_parse_name("--to", args->to, write_formats, &format, error))
@@ -64,10 +62,8 @@ static ExitCode convert_job(const TraceArgs *args, const char *in, const char *o
     GPtrArray *jobs = trace_args_read(args, NULL, &in, 1, error);
     ExitCode code = EXIT_USER;
     if (jobs && jobs->len > 1)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: holds %u jobs; name the files of one",
-                    in, jobs->len);
-    else if (jobs && convert_write(jobs->pdata[0], out, args->to, files_max, args->lenient,
-                                   error)) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: holds %u jobs; name the files of one", in, jobs->len);
+    else if (jobs && convert_write(jobs->pdata[0], out, args->to, files_max, args->lenient, error)) {
         code = EXIT_DONE;
         convert_say(jobs->pdata[0]);
     }
@@ -80,13 +76,12 @@ static ExitCode convert_run_verb(int argc, char **argv, GError **error)
 {
     TraceArgs args = TRACE_ARGS_INIT;
     gint files_max = CONVERT_FILES_MAX;
-    const GOptionEntry own[] = {{"to", 0, 0, G_OPTION_ARG_STRING, &args.to,
-                                 "text, chakra, goal or goal-binary (by OUT's name: .trace, .et, .goal, .bin)",
-                                 "FORMAT"},
-                                {"max-files", 0, 0, G_OPTION_ARG_INT, &files_max,
-                                 "write up to N files of a rank each (4096)", "N"},
-                                TRACE_ARGS_ENTRIES(args),
-                                {NULL, 0, 0, 0, NULL, NULL, NULL}};
+    const GOptionEntry own[] = {
+        {"to", 0, 0, G_OPTION_ARG_STRING, &args.to,
+         "text, chakra, goal or goal-binary (by OUT's name: .trace, .et, .goal, .bin)", "FORMAT"},
+        {"max-files", 0, 0, G_OPTION_ARG_INT, &files_max, "write up to N files of a rank each (4096)", "N"},
+        TRACE_ARGS_ENTRIES(args),
+        {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
     ExitCode code;
     if (options_parse(&options, &verb_convert, own, &argc, &argv, &code, error)) {

@@ -131,10 +131,14 @@ typedef struct {
 
 static const DoctorProgram programs[] = {
     {"gnuplot", {"gnuplot"}, "fanout plot", "apt-get install gnuplot-nox"},
-    {"browser", {"chromium", "chromium-browser", "google-chrome", "firefox"}, "pages of --html; tests use Chromium",
+    {"browser",
+     {"chromium", "chromium-browser", "google-chrome", "firefox"},
+     "pages of --html; tests use Chromium",
      "apt-get install chromium"},
     {"GTKWave", {"gtkwave"}, "waveforms of --vcd", "apt-get install gtkwave"},
-    {"CUDA compiler", {"nvcc"}, "building programs for exec; not for running them",
+    {"CUDA compiler",
+     {"nvcc"},
+     "building programs for exec; not for running them",
      "install NVIDIA's toolkit, or: make client-packages"},
     {"C compiler", {"cc", "gcc", "clang"}, "building programs for exec", "apt-get install gcc"},
     {"mpirun", {"mpirun", "srun"}, "sweeps on several machines", "apt-get install openmpi-bin"},
@@ -186,9 +190,12 @@ typedef struct {
 } DoctorPackage;
 
 static const DoctorPackage packages[] = {
-    {"cuda-bindings", "exec: the driver API in Python"}, {"cuda-core", "exec: cuda.core"},
-    {"numba-cuda", "exec: kernels of numba"},            {"triton", "exec: kernels of Triton"},
-    {"torch", "traces to replay"},                       {"pandas", "reading sweeps and tables"},
+    {"cuda-bindings", "exec: the driver API in Python"},
+    {"cuda-core", "exec: cuda.core"},
+    {"numba-cuda", "exec: kernels of numba"},
+    {"triton", "exec: kernels of Triton"},
+    {"torch", "traces to replay"},
+    {"pandas", "reading sweeps and tables"},
 };
 
 /* A line "NAME VERSION" for each package that python has; "" where it cannot say. */
@@ -196,8 +203,8 @@ static char *doctor_ask_python(const char *python)
 {
     GString *code = g_string_new("import importlib.metadata as m\n");
     for (guint i = 0; i < G_N_ELEMENTS(packages); i++)
-        g_string_append_printf(code, "try: print('%s', m.version('%s'))\nexcept Exception: pass\n",
-                               packages[i].package, packages[i].package);
+        g_string_append_printf(code, "try: print('%s', m.version('%s'))\nexcept Exception: pass\n", packages[i].package,
+                               packages[i].package);
     char *argv[] = {(char *)python, (char *)"-c", code->str, NULL}, *out = NULL;
     if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out, NULL, NULL, NULL))
         out = NULL;

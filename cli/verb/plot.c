@@ -42,8 +42,10 @@ static void plot_name_columns(const Plot *plot, Column *columns)
 {
     memcpy(columns, plot_columns[plot->kind], sizeof plot_columns[0]);
     for (Column *column = columns; column->key; column++) {
-        const PlotAxis *axis = strcmp(column->key, "x") == 0 ? &plot->x : strcmp(column->key, "y") == 0 ? &plot->y
-                               : strcmp(column->key, "z") == 0 ? &plot->z : NULL;
+        const PlotAxis *axis = strcmp(column->key, "x") == 0   ? &plot->x
+                               : strcmp(column->key, "y") == 0 ? &plot->y
+                               : strcmp(column->key, "z") == 0 ? &plot->z
+                                                               : NULL;
         if (!axis)
             continue;
         column->head = axis->column->name;
@@ -92,6 +94,31 @@ static void plot_add_row(const Plot *plot, const Frame *frame, const PlotSeries 
     }
 }
 
+/* Where y is largest and smallest, or what is on the front. */
+static void plot_add_answer(const Plot *plot, Report *report)
+{
+    const PlotMark *most = NULL, *least = NULL;
+    guint front = 0, all = 0;
+    for (guint s = 0; s < plot->series->len; s++) {
+        const GArray *marks = ((const PlotSeries *)plot->series->pdata[s])->marks;
+        for (guint i = 0; i < marks->len; i++, all++) {
+            const PlotMark *mark = &g_array_index(marks, PlotMark, i);
+            front += mark->front;
+            most = !most || mark->y > most->y ? mark : most;
+            least = !least || mark->y < least->y ? mark : least;
+        }
+    }
+    if (plot->kind == PLOT_PARETO)
+        report_add_answer(report,
+                          "%u of %u points are on the front: no other is as good in %s and better in %s, or the "
+                          "other way round",
+                          front, all, plot->x.column->name, plot->y.column->name);
+    else if (plot->kind == PLOT_LINES && !plot->x.names && most && most != least)
+        report_add_answer(report, "%s is largest at %s = %.15g (%.6g %s), and smallest at %.15g (%.6g %s)",
+                          plot->y.column->name, plot->x.column->name, most->x, most->y, plot->y.column->unit, least->x,
+                          least->y, plot->y.column->unit);
+}
+
 static Report *plot_report(const Plot *plot, const Frame *frame, const char *database, Column *columns)
 {
     Report *report = report_new("plot", plot->title ? plot->title : "");
@@ -101,6 +128,7 @@ static Report *plot_report(const Plot *plot, const Frame *frame, const char *dat
     report_add_text(report, "y", plot->y.column->name);
     report_add_text(report, "z", plot->kind == PLOT_HEAT ? plot->z.column->name : NULL);
     report_add_text(report, "by", *plot->by ? plot->by : NULL);
+    plot_add_answer(plot, report);
     plot_name_columns(plot, columns);
     Table *table = report_add_table(report, "rows", plot->kind == PLOT_PARETO ? "the front" : "", columns, 0);
     for (guint s = 0; s < plot->series->len; s++) {
@@ -223,9 +251,14 @@ static gboolean plot_words(PlotWords *words, const Options *options, const char 
         words->out = g_new0(char *, 2);
         words->out[0] = options->html ? NULL : plot_default_out(database);
     }
-    words->ask = (PlotAsk){.kind = (PlotKind)kind, .x = words->x, .y = words->y, .z = words->z,
-                           .by = (const char *const *)words->by, .where = (const char *const *)words->where,
-                           .log = words->log, .better = words->better};
+    words->ask = (PlotAsk){.kind = (PlotKind)kind,
+                           .x = words->x,
+                           .y = words->y,
+                           .z = words->z,
+                           .by = (const char *const *)words->by,
+                           .where = (const char *const *)words->where,
+                           .log = words->log,
+                           .better = words->better};
     return plot_check_out(words, error);
 }
 

@@ -180,10 +180,9 @@ static ExitCode ptx_show(const char *file, guint sm, const Options *options, GEr
 static ExitCode ptx_run(int argc, char **argv, GError **error)
 {
     gint sm = 0;
-    const GOptionEntry own[] = {
-        {"sm", 0, 0, G_OPTION_ARG_INT, &sm, "of a fatbinary, the PTX for this target: 90 for sm_90; 0: the highest",
-         "N"},
-        {NULL, 0, 0, 0, NULL, NULL, NULL}};
+    const GOptionEntry own[] = {{"sm", 0, 0, G_OPTION_ARG_INT, &sm,
+                                 "of a fatbinary, the PTX for this target: 90 for sm_90; 0: the highest", "N"},
+                                {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
     ExitCode code;
     if (!options_parse(&options, &verb_ptx, own, &argc, &argv, &code, error))

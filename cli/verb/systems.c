@@ -17,14 +17,12 @@ static const Column list_columns[] = {
     COLUMN_U64(links, "links", "", "of each GPU"),
     COLUMN_FIXED(link_GBps, "per link", "GB/s", 2, "flits of one link, one direction"),
     COLUMN_FIXED(gpu_GBps, "per GPU", "GB/s", 1, "flits of all its links, one direction"),
-    COLUMN_U64(multicast_ids, "multicast", "IDs",
-               "main entries of a switch's multicast table; 0: none"),
+    COLUMN_U64(multicast_ids, "multicast", "IDs", "main entries of a switch's multicast table; 0: none"),
     COLUMN_TEXT(title, "what it is", "for people"),
     COLUMN_END,
 };
 
-static gboolean systems_add_row(Table *table, const char *name, const Options *options,
-                                GError **error)
+static gboolean systems_add_row(Table *table, const char *name, const Options *options, GError **error)
 {
     System system;
     if (!system_load(&system, name, options, error))
@@ -74,7 +72,8 @@ static void systems_print_ini(const System *system)
     for (guint i = 0; i < rows->len; i++)
         changed += systems_is_changed(&g_array_index(rows, ParamDumpRow, i));
     printf("# %s as fanout runs it. Save it, change it, and use it with -s FILE.ini; what a file leaves out,\n"
-           "# 'inherits = %s' under [system] takes from this one.\n", system->name, system->name);
+           "# 'inherits = %s' under [system] takes from this one.\n",
+           system->name, system->name);
     if (changed)
         printf("# Changed: %u of %u values, marked 'changed in', '--config' or '--set'.\n", changed, rows->len);
     for (guint i = 0; i < rows->len; i++) {
@@ -174,7 +173,7 @@ static ExitCode systems_diff(const char *name, const char *other, const Options 
 static ExitCode systems_topo(const char *name, const Options *options, GError **error)
 {
     Machine *machine = cli_machine(name, options, -1, error);
-    if (machine == NULL)
+    if (!machine)
         return EXIT_USER;
     g_autofree char *title = g_strdup_printf("how the GPUs of %s are linked", name);
     Report *report = report_new("systems", title);

@@ -6,9 +6,9 @@
 #include <glib.h>
 
 typedef enum {
-    EXIT_DONE = 0,  /* it ran, and what it checked is right */
-    EXIT_USER = 1,  /* the user's input is wrong; nothing was simulated, or not to the end */
-    EXIT_WRONG = 2, /* the simulated fabric got stuck, or a result did not verify */
+    EXIT_DONE = 0,          /* it ran, and what it checked is right */
+    EXIT_USER = 1,          /* the user's input is wrong; nothing was simulated, or not to the end */
+    EXIT_WRONG = 2,         /* the simulated fabric got stuck, or a result did not verify */
     EXIT_INTERRUPTED = 130, /* SIGINT or SIGTERM; what was done is kept */
 } ExitCode;
 
@@ -18,7 +18,7 @@ typedef enum {
     VERB_WAVEFORM = 1 << 0, /* --vcd */
     VERB_TIMELINE = 1 << 1, /* --perfetto */
     VERB_FIDELITY = 1 << 2, /* --fidelity auto is the default; with VERB_FLOWS */
-    VERB_CORES = 1 << 3,  /* --cores: it can use several */
+    VERB_CORES = 1 << 3,    /* --cores: it can use several */
     VERB_FLOWS = 1 << 4,    /* --fidelity: it knows others than packet */
     VERB_NO_PAGE = 1 << 5,  /* no --html and no --format: it has no report */
     VERB_STATS = 1 << 6,    /* --stats */
@@ -40,6 +40,10 @@ typedef struct {
 #define VERB(name) extern const Verb verb_##name;
 #include "cli/verb/verbs.h"
 #undef VERB
+
+/* run.c: argv[0] is the verb's name. Its error is printed. */
+ExitCode verb_run(const Verb *verb, int argc, char **argv);
+ExitCode verb_flush(ExitCode code); /* what is printed so far; another code, if that could not be written */
 
 #define CLI_ERROR (cli_error_quark())
 GQuark cli_error_quark(void);

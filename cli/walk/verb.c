@@ -38,7 +38,7 @@ static const Column wait_columns[] = {
 #define WALK_PACKETS 2000 /* on links, that its page draws */
 
 #define WALK_COLUMNS 100 /* of a terminal that stands beside an editor */
-#define WALK_TEXT_AT 47   /* columns of time, place and file */
+#define WALK_TEXT_AT 47  /* columns of time, place and file */
 
 /* Words from column `at` on; the lines that follow the first begin there, too. The cursor stands at `at`. */
 static void walk_print_wrapped(const char *text, int at)
@@ -93,8 +93,7 @@ static ExitCode walk_write_files(const Options *options, Report *report, const G
                                  GError **error)
 {
     ExitCode code = options_write_files(options, report, error);
-    if (options->perfetto &&
-        !walk_timeline_save(steps, op, options->perfetto, code == EXIT_DONE ? error : NULL))
+    if (options->perfetto && !walk_timeline_save(steps, op, options->perfetto, code == EXIT_DONE ? error : NULL))
         code = EXIT_USER;
     return code;
 }
@@ -104,9 +103,9 @@ typedef struct {
     WalkOp op;
     gint gpus;
     guint32 load_per_mille; /* of other traffic; 0: none */
-    Samples *samples; /* NULL: no statistics in time */
-    Report *report;   /* what is told of the walk goes there; NULL: nothing is told */
-    const gint *stop; /* a signal's number, when one came: the walk ends early */
+    Samples *samples;       /* NULL: no statistics in time */
+    Report *report;         /* what is told of the walk goes there; NULL: nothing is told */
+    const gint *stop;       /* a signal's number, when one came: the walk ends early */
 } WalkAsk;
 
 typedef struct {
@@ -146,7 +145,8 @@ static void walk_add_waits(Report *report, const GArray *steps)
 static Report *walk_begin_report(const Options *options, const System *system, const WalkAsk *ask, const char *title)
 {
     g_autofree char *more = ask->load_per_mille ? g_strdup_printf("background=%u.%03u", ask->load_per_mille / 1000,
-                                                                  ask->load_per_mille % 1000) : NULL;
+                                                                  ask->load_per_mille % 1000)
+                                                : NULL;
     Report *report = report_new("walk", title);
     system_describe(system, report);
     options_describe(options, report);
@@ -164,6 +164,9 @@ static void walk_fill_report(Report *report, const WalkAsk *ask, const WalkOutco
         report_add_bool(report, "verified", right);
     if (scene)
         report_add_scene(report, scene);
+    if (right && !outcome->stopped)
+        report_add_answer(report, "%s takes %.1f ns, in %u steps", walk_ops[ask->op],
+                          (double)walk_took_ps(steps) / 1000, steps->len);
     Table *table = report_add_table(report, "steps", "", columns, 0);
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
@@ -214,12 +217,11 @@ static ExitCode walk_report(const Options *options, const System *system, const 
         report_add_bool(report, "incomplete", TRUE);
         report_add_note(report, "incomplete: %s after %u steps", interrupt_name(outcome->stopped), outcome->steps->len);
     }
+    ExitCode files = walk_write_files(options, report, outcome->steps, walk_ops[ask->op], error);
     if (options->format == REPORT_TEXT)
         walk_print_all(system, ask, outcome, title);
     else
-        code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
-    ExitCode files =
-        walk_write_files(options, report, outcome->steps, walk_ops[ask->op], code == EXIT_DONE ? error : NULL);
+        code = options_print(options, report, files == EXIT_DONE ? error : NULL);
     code = code == EXIT_DONE ? files : code;
     if (outcome->stopped) {
         fprintf(stderr, "fanout: %s after %u steps; the report is incomplete\n", interrupt_name(outcome->stopped),
@@ -256,8 +258,8 @@ static Recorder *walk_make_recorder(const Options *options, const WalkAsk *ask, 
 static gboolean walk_once(const Options *options, const System *system, const WalkAsk *ask, const char *vcd,
                           WalkOutcome *outcome, GError **error)
 {
-    SimSpec spec = {.seed = options->seed, .calendar = options->calendar,
-                    .engine = SIM_ENGINE_REFERENCE, .vcd_path = vcd};
+    SimSpec spec = {
+        .seed = options->seed, .calendar = options->calendar, .engine = SIM_ENGINE_REFERENCE, .vcd_path = vcd};
     Sim *sim = sim_new(&spec, error);
     Fabric *fabric = sim ? fabric_new(sim, &system->spec, TRUE, error) : NULL;
     gboolean done = FALSE;
@@ -270,9 +272,10 @@ static gboolean walk_once(const Options *options, const System *system, const Wa
         if (ask->load_per_mille && system->spec.system.gpus > 1)
             traffic = walk_add_traffic(fabric, ask->load_per_mille, &background);
         Recorder *recorder = walk_make_recorder(options, ask, fabric);
-        const WalkWith with = {traffic ? &background : NULL, recorder, ask->stop};
-        Series *series = series_new(fabric, ask->samples ? ask->samples->wanted : NULL, walk_ops[ask->op]);
-        Observed *observed = ask->samples ? samples_observe(ask->samples, fabric, walk_ops[ask->op]) : NULL;
+        RecordingSpec record = ask->samples ? ask->samples->spec : (RecordingSpec){0};
+        record.shown = TRUE;
+        Recording *recording = recording_new(fabric, &record, walk_ops[ask->op]);
+        const WalkWith with = {traffic ? &background : NULL, recorder, recording, ask->stop};
         outcome->steps = walk_record(fabric, ask->op, n, &with, &right, error);
         done = outcome->steps != NULL;
         outcome->stopped = done && !right ? g_atomic_int_get(ask->stop) : 0;
@@ -280,9 +283,8 @@ static gboolean walk_once(const Options *options, const System *system, const Wa
         if (done && ask->report)
             walk_fill_report(ask->report, ask, outcome, right, g_steal_pointer(&scene));
         scene_free(scene);
-        series_end(series);
-        series_free(series);
-        done = samples_take(ask->samples, observed, done ? error : NULL) && done;
+        done = recording_end(recording, done ? error : NULL) && done;
+        recording_free(recording);
         if (done && !right && !outcome->stopped)
             outcome->wrong = walk_reason(fabric);
         if (traffic)
@@ -317,14 +319,14 @@ static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **er
     all.report = walk_begin_report(options, &system, ask, title);
     all.samples = &samples;
     if (samples_open(&samples, options, all.report, error)) {
-        samples.where = options->html && !ask->load_per_mille;
+        samples.spec.where = options->html && !ask->load_per_mille;
         samples.where_tables.report = all.report;
         if ((!ask->load_per_mille || walk_once(options, &system, &alone, NULL, &idle, error)) &&
             walk_once(options, &system, &all, options->vcd, &outcome, error)) {
             outcome.idle_ps = idle.steps ? walk_took_ps(idle.steps) : 0;
             if (options->html && ask->load_per_mille)
                 report_add_page_note(all.report, "Where the time of the other traffic went is not told; the table of "
-                                     "waits is that of the operation.");
+                                                 "waits is that of the operation.");
             code = walk_report(options, &system, &all, &outcome, title, error);
             if (outcome.lost && code == EXIT_DONE)
                 code = EXIT_USER;

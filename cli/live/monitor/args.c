@@ -12,11 +12,15 @@ static gboolean monitor_parse(Options *options, const char *address, GError **er
     g_autofree char *host = colon ? g_strndup(address, (gsize)(colon - address)) : g_strdup(address);
     guint64 port;
     if (!colon || colon == address || !colon[1] || strcmp(host, "[:") == 0)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--monitor: '%s' is not ADDRESS:PORT, as 127.0.0.1:8080; port 0 "
-                    "is one that is free", address);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--monitor: '%s' is not ADDRESS:PORT, as 127.0.0.1:8080; port 0 "
+                    "is one that is free",
+                    address);
     else if (!g_strv_contains(loopback, host))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--monitor: '%s' is not an address of this machine alone; write "
-                    "127.0.0.1:%s, and look from elsewhere through ssh -L", host, colon + 1);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--monitor: '%s' is not an address of this machine alone; write "
+                    "127.0.0.1:%s, and look from elsewhere through ssh -L",
+                    host, colon + 1);
     else if (options_parse_u64("--monitor: port", colon + 1, 0, 65535, &port, error)) {
         options->monitor_port = (guint16)port;
         options->monitor_ipv6 = *host == '[';
@@ -33,8 +37,10 @@ gboolean monitor_check(Options *options, const char *address, const Verb *verb, 
     if (!address)
         return !options->monitor_stop;
     if (!(verb->flags & VERB_MONITOR)) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--monitor: %s is over before a page could be opened; coll, "
-                    "bench, replay, exec, validate, sweep, table and advise can be watched", verb->name);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--monitor: %s is over before a page could be opened; coll, "
+                    "bench, replay, exec, validate, sweep, table and advise can be watched",
+                    verb->name);
         return FALSE;
     }
     return monitor_parse(options, address, error);

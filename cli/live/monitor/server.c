@@ -12,7 +12,8 @@
 struct MonitorServer *monitor_server_start(Monitor *monitor, const Options *options, guint16 *port, GError **error)
 {
     (void)monitor, (void)options, (void)port;
-    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--monitor: this Fanout was built without libmicrohttpd: install "
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                "--monitor: this Fanout was built without libmicrohttpd: install "
                 "libmicrohttpd-dev, then configure and make again");
     return NULL;
 }
@@ -73,8 +74,8 @@ typedef struct {
 static enum MHD_Result server_send(const struct MonitorServer *server, struct MHD_Connection *connection,
                                    const Answer *answer)
 {
-    struct MHD_Response *response =
-        server->http.create_response_from_buffer(answer->bytes, (void *)answer->body, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *response = server->http.create_response_from_buffer(answer->bytes, (void *)answer->body,
+                                                                             MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
     server->http.add_response_header(response, "Content-Type", answer->type);
@@ -271,14 +272,15 @@ static void server_load_page(struct MonitorServer *server)
     g_autofree char *style = server_hash(text, "style"), *script = server_hash(text, "script");
     server->policy = g_strdup_printf("default-src 'none'; connect-src 'self'; img-src data:; style-src 'sha256-%s'; "
                                      "script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; "
-                                     "frame-ancestors 'none'", style, script);
+                                     "frame-ancestors 'none'",
+                                     style, script);
 }
 
 static gboolean server_load_library(Http *http, GError **error)
 {
     http->library = dlopen(MONITOR_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     gboolean whole = http->library != NULL;
-#define HTTP_FUNCTION(name) whole = whole && (*(void **)&http->name = dlsym(http->library, "MHD_" #name)) != NULL;
+#define HTTP_FUNCTION(name) whole = whole && (*(void **)&http->name = dlsym(http->library, "MHD_" #name));
 #include "cli/live/monitor/http_functions.h"
 #undef HTTP_FUNCTION
     if (!whole)
@@ -303,9 +305,9 @@ struct MonitorServer *monitor_server_start(Monitor *monitor, const Options *opti
     sigfillset(&all); /* its thread hears no signals: they are the verb's */
     pthread_sigmask(SIG_BLOCK, &all, &before);
     server->daemon = server->http.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, server_handle, server,
-                                      MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, SERVER_CONNECTIONS,
-                                      MHD_OPTION_CONNECTION_TIMEOUT, SERVER_TIMEOUT_S, MHD_OPTION_NOTIFY_COMPLETED,
-                                      server_end_request, NULL, MHD_OPTION_END);
+                                               MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+                                               SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, SERVER_TIMEOUT_S,
+                                               MHD_OPTION_NOTIFY_COMPLETED, server_end_request, NULL, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (server->daemon)
         return server;

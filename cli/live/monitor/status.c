@@ -113,7 +113,8 @@ static void status_rates(yajl_gen gen, const MonitorSeen *seen)
     status_number(gen, "requests_per_s", status_rate(seen, now->requests, then->requests));
     /* in simulated time: bytes a nanosecond are GB/s */
     const double passed_ns = seen->based && now->now_ps > then->now_ps
-                                 ? (double)(now->now_ps - then->now_ps) / (double)PS_PER_NS : NAN;
+                                 ? (double)(now->now_ps - then->now_ps) / (double)PS_PER_NS
+                                 : NAN;
     status_number(gen, "simulated_GBps", (double)(now->bytes - then->bytes) / passed_ns);
     yajl_gen_map_close(gen);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/compare/headline.h"
 #include "cli/options.h"
 #include "explore/compare.h"
 #include "explore/side.h"
@@ -16,33 +17,68 @@ static const Column compare_columns[] = {
     COLUMN_END,
 };
 
+#define COMPARE_NEAR 24u /* rows of text that is not asked for all */
+
+typedef struct {
+    double above;
+    guint top;
+    gboolean all; /* differences, in their own order */
+} CompareAsk;
+
 static gboolean compare_wanted(const Difference *one, double above)
 {
     return isnan(one->change_pct) || fabs(one->change_pct) > above;
 }
 
-static void compare_add_rows(const Comparison *comparison, double above, guint top, Report *report)
+/* Of text: what is near to the answer, and of where the time went what changed most, first. */
+static int compare_by_class(gconstpointer a, gconstpointer b)
 {
-    Table *table = report_add_table(report, "rows", "", compare_columns, 0);
-    guint wanted = 0;
-    for (guint i = 0; i < comparison->differences->len; i++) {
-        const Difference *one = &g_array_index(comparison->differences, Difference, i);
-        if (!compare_wanted(one, above) || ++wanted > top)
-            continue;
-        table_text(table, one->where);
-        table_text(table, one->key);
-        table_text(table, one->a);
-        table_text(table, one->b);
-        table_fixed(table, one->change);
-        table_fixed(table, one->change_pct);
-    }
-    if (wanted > top)
-        report_add_note(report, "--top: %u more differ", wanted - top);
-    if (comparison->differences->len > wanted)
-        report_add_note(report, "--above: %u more differ, by no more than that", comparison->differences->len - wanted);
+    const Difference *const *one = a, *const *other = b;
+    const int x = headline_class(*one), y = headline_class(*other);
+    const double dx = fabs((*one)->change), dy = fabs((*other)->change);
+    return x != y ? x - y : x == 2 ? (dx < dy) - (dx > dy) : 0;
 }
 
-static ExitCode compare_both(const Options *options, const char *a, const char *b, double above, guint top,
+static void compare_add_row(Table *table, const Difference *one)
+{
+    table_text(table, one->where);
+    table_text(table, one->key);
+    table_text(table, one->a);
+    table_text(table, one->b);
+    table_fixed(table, one->change);
+    table_fixed(table, one->change_pct);
+}
+
+static void compare_add_rows(const Comparison *comparison, const CompareAsk *ask, Report *report)
+{
+    Table *table = report_add_table(report, "rows", "", compare_columns, 0);
+    g_autoptr(GPtrArray) wanted = g_ptr_array_new();
+    guint near = 0, rest = 0;
+    for (guint i = 0; i < comparison->differences->len; i++) {
+        Difference *one = &g_array_index(comparison->differences, Difference, i);
+        if (compare_wanted(one, ask->above))
+            g_ptr_array_add(wanted, one);
+    }
+    if (!ask->all)
+        g_ptr_array_sort(wanted, compare_by_class);
+    for (guint i = 0; i < wanted->len && i < ask->top; i++) {
+        const Difference *one = g_ptr_array_index(wanted, i);
+        if (!ask->all && (headline_class(one) == HEADLINE_REST || near >= COMPARE_NEAR))
+            rest++;
+        else
+            compare_add_row(table, one);
+        near += !ask->all;
+    }
+    if (rest)
+        report_add_note(report, "--all: %u more differ, farther from the answer", rest);
+    if (wanted->len > ask->top)
+        report_add_note(report, "--top: %u more differ", wanted->len - ask->top);
+    if (comparison->differences->len > wanted->len)
+        report_add_note(report, "--above: %u more differ, by no more than that",
+                        comparison->differences->len - wanted->len);
+}
+
+static ExitCode compare_both(const Options *options, const char *a, const char *b, const CompareAsk *ask,
                              GError **error)
 {
     Comparison *comparison = compare_reports(a, b, error);
@@ -53,13 +89,14 @@ static ExitCode compare_both(const Options *options, const char *a, const char *
     report_add_text(report, "b", b);
     report_add_u64(report, "compared", comparison->compared, "values that both have");
     report_add_u64(report, "equal", comparison->equal, "of them");
-    compare_add_rows(comparison, above, top, report);
+    headline_add(report, comparison, a, b);
+    compare_add_rows(comparison, ask, report);
     if (g_strcmp0(comparison->kind_a, comparison->kind_b) != 0)
         report_add_note(report, "a is a report of '%s' and b of '%s': few of their values mean the same",
                         comparison->kind_a ? comparison->kind_a : "?", comparison->kind_b ? comparison->kind_b : "?");
     if (options->html && side_add(report, a, b) == 0)
         report_add_note(report, "neither report has charts of its time: fanout ... --html FILE --format json writes "
-                        "them into the JSON, too");
+                                "them into the JSON, too");
     ExitCode code = options_write(options, report, error);
     report_free(report);
     compare_free(comparison);
@@ -70,19 +107,23 @@ static ExitCode compare_run_verb(int argc, char **argv, GError **error)
 {
     gdouble above = 0;
     gint top = G_MAXINT;
+    gboolean all = FALSE;
     const GOptionEntry own[] = {
         {"above", 0, 0, G_OPTION_ARG_DOUBLE, &above, "leave out numbers that differ by PCT percent or less", "PCT"},
         {"top", 0, 0, G_OPTION_ARG_INT, &top, "only the first N differences", "N"},
+        {"all", 0, 0, G_OPTION_ARG_NONE, &all,
+         "text, too, lists every difference, by how large it is; json and csv do anyway", NULL},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
     ExitCode code;
     if (options_parse(&options, &verb_compare, own, &argc, &argv, &code, error)) {
+        const CompareAsk ask = {above, (guint)top, all || options.format != REPORT_TEXT};
         code = EXIT_USER;
         if (!(above >= 0) || top < 1)
             g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s", top < 1 ? "top" : "above",
                         top < 1 ? "at least 1" : "a number of 0 or more");
         else if (options_check_args(&verb_compare, argc, argv, 2, 2, error))
-            code = compare_both(&options, argv[1], argv[2], above, (guint)top, error);
+            code = compare_both(&options, argv[1], argv[2], &ask, error);
         options_clear(&options);
     }
     return code;
@@ -91,7 +132,7 @@ static ExitCode compare_run_verb(int argc, char **argv, GError **error)
 const Verb verb_compare = {
     .name = "compare",
     .usage = "A.json B.json",
-    .text = "two reports side by side: what differs, by how much, the largest first",
+    .text = "two reports side by side: which is slower, why, and what else differs",
     .no_views = "it simulates nothing",
     .run = compare_run_verb,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "cli/bench/answer.h"
 #include "cli/live/live.h"
 #include "cli/live/samples.h"
 #include "cli/live/monitor/monitor.h"
@@ -65,8 +66,8 @@ static ExitCode bench_list(const Options *options, GError **error)
 }
 
 /* "1,4,16" into numbers; `usual` alone when there is no text. */
-static GArray *bench_numbers(const char *what, const char *text, guint64 usual, guint64 max,
-                             gboolean size, GError **error)
+static GArray *bench_numbers(const char *what, const char *text, guint64 usual, guint64 max, gboolean size,
+                             GError **error)
 {
     GArray *numbers = g_array_new(FALSE, FALSE, sizeof(guint64));
     g_auto(GStrv) words = g_strsplit(text ? text : "", ",", 0);
@@ -85,8 +86,70 @@ static GArray *bench_numbers(const char *what, const char *text, guint64 usual, 
     return numbers;
 }
 
+/* What the faults of the only run have cost. */
+static void bench_add_faults(const Fabric *fabric, void *report) { fault_add_table(fabric, report); }
+
+/* A waveform is of one simulation, of packets. */
+static gboolean bench_check_wave(const Options *options, const BenchSetup *setup, const GArray *all, GError **error)
+{
+    const guint n = all->len;
+    if (options->vcd && n > 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--vcd: %u runs are %u simulations, and a waveform shows one: "
+                    "give one of --bytes, --ctas and --threads",
+                    n, n);
+    else if (options->vcd && options->fidelity != COLL_PACKET)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: flows have no queues to show; write --fidelity packet");
+    else if (options->vcd && bench_is_extrapolated(setup, &g_array_index(all, BenchRequest, 0)))
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--vcd: so large a run is extrapolated from three smaller ones, "
+                    "and a waveform shows one: give fewer --bytes, or more --crossings");
+    else
+        return TRUE;
+    return FALSE;
+}
+
+static gboolean bench_check_grid(const BenchRequest *request, GError **error)
+{
+    if (request->threads > 1024 || request->ctas > 65535 || request->bytes >= 1ull << 40) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "%u CTAs x %u threads over %" G_GUINT64_FORMAT " bytes: at most 65535 x 1024 over less "
+                    "than 1 TiB are possible",
+                    request->ctas, request->threads, request->bytes);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+/* Every combination that was asked for, the grids checked before the first one runs. */
+static GArray *bench_requests(const BenchSetup *setup, const BenchTest *test, const BenchOwn *own, char *gpus,
+                              GError **error)
+{
+    BenchRequest request = bench_usual(test, setup->spec, gpus);
+    request.variant = own->variant ? own->variant : request.variant;
+    request.gpus = own->gpus ? own->gpus : request.gpus;
+    g_autoptr(GArray) ctas = bench_numbers("--ctas", own->ctas, request.ctas, 65535, FALSE, error);
+    g_autoptr(GArray) threads = ctas ? bench_numbers("--threads", own->threads, request.threads, 1024, FALSE, error)
+                                     : NULL;
+    g_autoptr(GArray) bytes = threads ? bench_numbers("--bytes", own->bytes, request.bytes, 0, TRUE, error) : NULL;
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(BenchRequest));
+    gboolean good = bytes != NULL;
+    for (guint b = 0; good && b < bytes->len; b++)
+        for (guint c = 0; good && c < ctas->len; c++)
+            for (guint t = 0; good && t < threads->len; t++) {
+                request.bytes = g_array_index(bytes, guint64, b);
+                request.ctas = (guint32)g_array_index(ctas, guint64, c);
+                request.threads = (guint32)g_array_index(threads, guint64, t);
+                g_array_append_val(all, request);
+                good = bench_check_grid(&request, error);
+            }
+    if (!good)
+        g_array_free(all, TRUE);
+    return good ? all : NULL;
+}
+
 static gboolean bench_add(Live *live, Table *table, const BenchSetup *setup, const BenchRequest *request,
-                          GError **error)
+                          BenchAnswer *answer, gboolean last, GError **error)
 {
     g_autofree char *size = size_format(request->bytes);
     progress_step(live_progress(live), "%s %s %s, %u x %u", request->test, request->variant, size, request->ctas,
@@ -106,81 +169,13 @@ static gboolean bench_add(Live *live, Table *table, const BenchSetup *setup, con
         table_fixed(table, bench_row_value(row));
         table_text(table, row->unit);
         table_bool(table, row->extrapolated);
+        bench_answer_row(answer, request, row);
     }
+    if (last)
+        bench_answer_end(answer, request->test);
     live_unlock(live, 1);
     g_array_free(rows, TRUE);
     return TRUE;
-}
-
-/* What the faults of the only run have cost. */
-static void bench_add_faults(const Fabric *fabric, void *report) { fault_add_table(fabric, report); }
-
-static void *bench_on_begin(void *samples, Fabric *fabric, const char *run)
-{
-    return samples_observe(samples, fabric, run);
-}
-
-static gboolean bench_on_end(void *samples, void *observed, GError **error)
-{
-    return samples_take(samples, observed, error);
-}
-
-static void bench_on_drop(void *observed) { samples_forget(observed); }
-
-/* A waveform is of one simulation, of packets. */
-static gboolean bench_check_wave(const Options *options, const BenchSetup *setup, const GArray *all, GError **error)
-{
-    const guint n = all->len;
-    if (options->vcd && n > 1)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %u runs are %u simulations, and a waveform shows one: "
-                    "give one of --bytes, --ctas and --threads", n, n);
-    else if (options->vcd && options->fidelity != COLL_PACKET)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: flows have no queues to show; write --fidelity packet");
-    else if (options->vcd && bench_is_extrapolated(setup, &g_array_index(all, BenchRequest, 0)))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: so large a run is extrapolated from three smaller ones, "
-                    "and a waveform shows one: give fewer --bytes, or more --crossings");
-    else
-        return TRUE;
-    return FALSE;
-}
-
-static gboolean bench_check_grid(const BenchRequest *request, GError **error)
-{
-    if (request->threads > 1024 || request->ctas > 65535 || request->bytes >= 1ull << 40) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "%u CTAs x %u threads over %" G_GUINT64_FORMAT " bytes: at most 65535 x 1024 over less "
-                    "than 1 TiB are possible", request->ctas, request->threads, request->bytes);
-        return FALSE;
-    }
-    return TRUE;
-}
-
-/* Every combination that was asked for, the grids checked before the first one runs. */
-static GArray *bench_requests(const BenchSetup *setup, const BenchTest *test, const BenchOwn *own, char *gpus,
-                              GError **error)
-{
-    BenchRequest request = bench_usual(test, setup->spec, gpus);
-    request.variant = own->variant ? own->variant : request.variant;
-    request.gpus = own->gpus ? own->gpus : request.gpus;
-    g_autoptr(GArray) ctas = bench_numbers("--ctas", own->ctas, request.ctas, 65535, FALSE, error);
-    g_autoptr(GArray) threads =
-        ctas ? bench_numbers("--threads", own->threads, request.threads, 1024, FALSE, error) : NULL;
-    g_autoptr(GArray) bytes =
-        threads ? bench_numbers("--bytes", own->bytes, request.bytes, 0, TRUE, error) : NULL;
-    GArray *all = g_array_new(FALSE, FALSE, sizeof(BenchRequest));
-    gboolean good = bytes != NULL;
-    for (guint b = 0; good && b < bytes->len; b++)
-        for (guint c = 0; good && c < ctas->len; c++)
-            for (guint t = 0; good && t < threads->len; t++) {
-                request.bytes = g_array_index(bytes, guint64, b);
-                request.ctas = (guint32)g_array_index(ctas, guint64, c);
-                request.threads = (guint32)g_array_index(threads, guint64, t);
-                g_array_append_val(all, request);
-                good = bench_check_grid(&request, error);
-            }
-    if (!good)
-        g_array_free(all, TRUE);
-    return good ? all : NULL;
 }
 
 static ExitCode bench_all(const Options *options, Report *report, const BenchSetup *setup, Samples *samples,
@@ -194,11 +189,11 @@ static ExitCode bench_all(const Options *options, Report *report, const BenchSet
     width[1] = (guint)strlen(first->variant);
     Live *live = live_new(options, report, table, all->len, width);
     samples->live = live;
-    BenchSetup own = *setup;
-    if (samples_open_timeline(samples, options, FALSE, live, &why) && samples->timeline)
-        own.series = samples->wanted;
+    samples_open_timeline(samples, options, FALSE, live, &why);
+    BenchAnswer answer = {.report = report};
     for (guint i = 0; i < all->len && !why; i++)
-        bench_add(live, table, &own, &g_array_index(all, BenchRequest, i), &why);
+        bench_add(live, table, setup, &g_array_index(all, BenchRequest, i), &answer, i + 1 == all->len, &why);
+    bench_answer_clear(&answer);
     if (!why)
         return live_finish(live, error);
     live_abandon(live);
@@ -237,39 +232,51 @@ static void bench_add_packets(Report *report, const BenchSetup *setup, const GAr
     }
 }
 
+/* A measurement of Fanout's own speed, which has no simulated run to watch. */
+static ExitCode bench_speed(Options *options, const char *name, const BenchOwn *own, GError **error)
+{
+    if (options->stats || options->vcd || options->perfetto || own->where || options->monitored) {
+        const char *what = options->stats      ? "stats"
+                           : options->vcd      ? "vcd"
+                           : options->perfetto ? "perfetto"
+                           : own->animate      ? "animate"
+                           : own->where        ? "where"
+                                               : "monitor";
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s measures Fanout's own speed", what, name);
+        return EXIT_USER;
+    }
+    if (options->fidelity == COLL_PACKET)
+        return speed_run(options, name, (guint)own->runs, own->record, error);
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--fidelity: %s measures the speed of packets", name);
+    return EXIT_USER;
+}
+
 static ExitCode bench_one(Options *options, const char *name, const BenchOwn *own, GError **error)
 {
     System system;
     const BenchTest *test = bench_find(name);
-    if (!test && speed_find(name)) {
-        if (options->stats || options->vcd || options->perfetto || own->where || options->monitored) {
-            const char *what = options->stats ? "stats" : options->vcd ? "vcd" : options->perfetto ? "perfetto"
-                               : own->animate ? "animate" : own->where ? "where" : "monitor";
-            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s measures Fanout's own speed", what, name);
-            return EXIT_USER;
-        }
-        if (options->fidelity == COLL_PACKET)
-            return speed_run(options, name, (guint)own->runs, own->record, error);
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--fidelity: %s measures the speed of packets", name);
-        return EXIT_USER;
-    }
+    if (!test && speed_find(name))
+        return bench_speed(options, name, own, error);
     if (!test) {
         bench_refuse_name(name, error);
         return EXIT_USER;
     }
     if (!system_load(&system, NULL, options, error))
         return EXIT_USER;
-    BenchSetup setup = {.spec = &system.spec, .seed = options->seed, .calendar = options->calendar,
+    BenchSetup setup = {.spec = &system.spec,
+                        .seed = options->seed,
+                        .calendar = options->calendar,
                         .engine = options->engine,
-                        .crossings_max = (guint64)own->crossings, .fidelity = options->fidelity};
+                        .crossings_max = (guint64)own->crossings,
+                        .fidelity = options->fidelity};
     Samples samples;
-    const BenchObserver observer = {bench_on_begin, bench_on_end, bench_on_drop, &samples};
     g_autofree char *title = g_strdup_printf("%s: %s", test->name, test->text);
     Report *report = report_new("bench", title);
     system_describe(&system, report);
     options_describe(options, report);
     g_autofree char *settings = own->crossings != BENCH_CROSSINGS
-                                    ? g_strdup_printf("--crossings %" G_GINT64_FORMAT, own->crossings) : NULL;
+                                    ? g_strdup_printf("--crossings %" G_GINT64_FORMAT, own->crossings)
+                                    : NULL;
     system_describe_run(&system, options, settings, report);
     char gpus[16];
     g_autoptr(GArray) all = bench_requests(&setup, test, own, gpus, error);
@@ -296,8 +303,8 @@ static ExitCode bench_one(Options *options, const char *name, const BenchOwn *ow
         samples_check_rows(options, own->where, own->animate, all->len, error) && monitor_open(options, error) &&
         samples_open(&samples, options, all->len <= SERIES_RUNS ? report : NULL, error)) {
         samples_watch(&samples, options, report, own->where, own->animate, all->len);
-        setup.series = options->fidelity == COLL_PACKET ? samples.wanted : samples.watched;
-        setup.observer = samples.where ? &observer : NULL;
+        samples.spec.points = samples.spec.points && options->fidelity == COLL_PACKET;
+        setup.record = &samples.spec;
         code = samples_close(&samples, bench_all(options, report, &setup, &samples, all, error), error);
         code = lost && code == EXIT_DONE ? EXIT_USER : code;
     }

@@ -1,0 +1,22 @@
+/* What rows of a collective say together: which algorithm was fastest at which size and by how much, what limits it,
+ * and what was not tried. They are the sentences that its report opens with. */
+#ifndef CLI_COLL_ANSWER_H
+#define CLI_COLL_ANSWER_H
+
+#include "cli/coll/args.h"
+#include "cli/live/samples.h"
+#include "model/fabric/usage.h"
+
+typedef struct CollAnswer CollAnswer;
+CollAnswer *coll_answer_new(const CollPlan *plan, guint32 gpus);
+void coll_answer_free(CollAnswer *answer);
+/* A row that has run. samples: what its recording saw of it, if it did; usage: as in its columns. */
+void coll_answer_add(CollAnswer *answer, const Fabric *fabric, const CollSpec *spec, const CollResult *result,
+                     const Usage usage[USAGE_DIRECTIONS], const Samples *samples);
+void coll_answer_write(const CollAnswer *answer, Report *report);
+/* Times as fast as what? As `base`, the fastest algorithm and protocol that needs no multicast, of that size. ran: by
+ * the position of its algorithm in the plan. Of the fastest of them it is an answer, of others a note. */
+void coll_answer_compare(const CollPlan *plan, const CollResult *ran, guint64 bytes, const CollResult *base,
+                         Report *report);
+
+#endif

@@ -1,0 +1,112 @@
+/* See hints.h. The words of other programs are those of nccl-tests, mpirun, torchrun and common commands. */
+#include "cli/hints.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *verb; /* NULL: of every verb */
+    const char *option, *right;
+} Hint;
+
+static const Hint hints[] = {
+    {"coll", "-g", "GPUs are -n N"},
+    {"coll", "-t", "each rank is a GPU of its own: -n N"},
+    {"coll", "--nthreads", "each rank is a GPU of its own: -n N"},
+    {"coll", "--ngpus", "GPUs are -n N, or --gpus N"},
+    {"coll", "--nranks", "ranks are GPUs: -n N, or --gpus N"},
+    {"coll", "--ranks", "ranks are GPUs: -n N, or --gpus N"},
+    {"coll", "--np", "ranks are GPUs: -n N, or --gpus N"},
+    {"coll", "-np", "ranks are GPUs: -n N, or --gpus N"},
+    {"coll", "-i", "sizes go by a factor: -f F"},
+    {"coll", "--stepbytes", "sizes go by a factor: -f F"},
+    {"coll", "--size", "sizes are -b FIRST and -e LAST"},
+    {"coll", "-m", "one call is timed at a time; --iters N takes the mean of N"},
+    {"coll", "-c", "results are always compared; --data off leaves them out"},
+    {"coll", "--check", "results are always compared; --data off leaves them out"},
+    {"coll", "-r", "the root is --root R"},
+    {"coll", "-k", "the number of runs is --iters N"},
+    {"coll", "--iterations", "the number of runs is --iters N"},
+    {"coll", "--repeat", "the number of runs is --iters N"},
+    {"coll", "--algorithm", "algorithms are -a ALGO,..., or --algo"},
+    {"coll", "--protocol", "the protocol is -p P, or --proto"},
+    {"coll", "--dtype", "the element type is -d DTYPE, or --datatype"},
+    {"coll", "--redop", "the operation is -o OP, or --op"},
+    {"exec", "-n", "fanout exec starts one command; ranks are its launcher's: fanout exec -- mpirun -np N PROGRAM"},
+    {"exec", "-np", "fanout exec starts one command; ranks are its launcher's: fanout exec -- mpirun -np N PROGRAM"},
+    {"exec", "--gpus", "the number of GPUs is the system's: -s SYSTEM, or --set system.gpus=N"},
+    {NULL, "--json", "JSON is --format json"},
+    {NULL, "--csv", "CSV is --format csv"},
+    {NULL, "--output", "a page is --html FILE; text, and JSON or CSV by --format, go to standard output"},
+    {NULL, "-v", "what a run does is told by --log SPEC, as --log link:debug"},
+    {NULL, "--verbose", "what a run does is told by --log SPEC, as --log link:debug"},
+    {NULL, "--preset", "the system is -s SYSTEM"},
+    {NULL, "--topology", "the system is -s SYSTEM"},
+    {NULL, "--machine", "the system is -s SYSTEM"},
+    {NULL, "-j", "cores are --cores N"},
+    {NULL, "--threads", "cores of this machine are --cores N"},
+    {NULL, "--trace", "a timeline is --perfetto FILE"},
+    {NULL, "--param", "parameters are --set SECTION.KEY=VALUE"},
+};
+
+char *hints_option(const char *verb, const char *option)
+{
+    const char *equals = strchr(option, '=');
+    const gsize length = equals ? (gsize)(equals - option) : strlen(option);
+
+    for (guint i = 0; i < G_N_ELEMENTS(hints); i++)
+        if ((!hints[i].verb || strcmp(hints[i].verb, verb) == 0) && strlen(hints[i].option) == length &&
+            strncmp(hints[i].option, option, length) == 0)
+            return g_strdup(hints[i].right);
+    return NULL;
+}
+
+/* "1MB", behind a minus or an equals sign, too. */
+static const char *size_with_b(const char *word)
+{
+    const char *from = strrchr(word, '=') ? strrchr(word, '=') + 1 : word;
+    const gsize digits = strspn(from, "0123456789");
+
+    return digits > 0 && from[digits] && strchr("KMGkmg", from[digits]) &&
+                   g_ascii_strcasecmp(from + digits + 1, "B") == 0
+               ? from
+               : NULL;
+}
+
+void hints_iterations(guint gpus)
+{
+    guint n = gpus;
+    while (n > 10 && n % 10 == 0)
+        n /= 10;
+    if (n == 5 || n == 10 || (n == 2 && gpus > 2)) /* 5, 10, 20, 50, 100 ... */
+        fprintf(stderr, "fanout coll: -n %u is the number of GPUs; of iterations: --iters %u\n", gpus, gpus);
+}
+
+void hints_sizes(const char *verb, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *size = size_with_b(argv[i]);
+        if (!size)
+            continue;
+        const char unit = g_ascii_toupper(size[strspn(size, "0123456789")]);
+        fprintf(stderr, "fanout %s: %s is taken for %.*s %ciB: K, M and G are powers of 1024\n", verb, size,
+                (int)strspn(size, "0123456789"), size, unit);
+        return;
+    }
+}
+
+char *hints_verb_first(int argc, char **argv, gboolean (*is_verb)(const char *word))
+{
+    int at = 1;
+
+    while (at < argc && !is_verb(argv[at]))
+        at++;
+    if (at == argc)
+        return NULL;
+    GString *text = g_string_new("fanout ");
+    g_string_append(text, argv[at]);
+    for (int i = 1; i < argc; i++)
+        if (i != at)
+            g_string_append_printf(text, " %s", argv[i]);
+    return g_string_free(text, FALSE);
+}
