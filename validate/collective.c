@@ -1,7 +1,7 @@
 /* Rows that name a collective: which algorithm a library took, and what its launch costs.
  *
  * The simulated time is that of the kernel; to it comes one constant of the row's (timing, program) class
- * from the preset's [launch] section. */
+ * (device/launch_time.h). */
 #include <string.h>
 
 #include "bench/world.h"
@@ -15,37 +15,19 @@ static gboolean coll_fail(GError **error, const char *what, const char *text)
 
 /* ---- our own NCCL measurements: nccl_all_reduce, Ring_LL128 */
 
-static gboolean coll_from_measured(const FabricSpec *spec, const ValidateRow *row, CollRequest *request,
-                                   GError **error)
+static gboolean coll_from_measured(const FabricSpec *spec, const ValidateRow *row, CollRequest *request, GError **error)
 {
     if (!bench_nccl_parse(row->test, row->variant, &request->coll, error))
         return FALSE;
     request->n = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
+    if (!coll_nccl_parse("2.28.9", &request->coll.nccl, error)) /* which measured them */
+        return FALSE;
     request->coll.calls = bench_nccl_calls(row->bytes);
-    request->coll.host_ps = spec->launch.stream_nccl_ps;
+    request->coll.host_ps = launch_spec(spec)->stream_nccl_ps;
     return TRUE;
 }
 
 /* ---- published figures */
-
-typedef struct {
-    const char *program, *timing;
-    gsize offset;
-} LaunchClass;
-static const LaunchClass launch_classes[] = {
-    {"kernel", "kernel", G_STRUCT_OFFSET(LaunchSpec, kernel_kernel_ps)},
-    {"kernel", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_kernel_ps)},
-    {"trtllm", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_kernel_ps)},
-    {"vllm", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_kernel_ps)},
-    {"sglang", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_kernel_ps)},
-    {"kernel", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_kernel_ps)},
-    {"nccl-registered", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_nccl_ps)},
-    {"nccl-registered", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps)},
-    {"nccl-sym", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_nccl_sym_ps)},
-    {"nccl-sym", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_nccl_sym_rank_ps)},
-    {"nccl", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_nccl_ps)},
-    {"nccl", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps)},
-};
 
 /* Rings of 8 ranks that were timed by graph take 5 us at 1 KiB, less than the flight of their 14 hops: NCCL
  * took its symmetric kernels, which come before NCCL_ALGO is asked. They are the same runs as the rows
@@ -53,8 +35,8 @@ static const LaunchClass launch_classes[] = {
 static gboolean coll_is_symmetric(const ValidateRow *row)
 {
     return strcmp(row->program, "nccl-sym") == 0 ||
-           (strcmp(row->program, "nccl") == 0 && strcmp(row->timing, "graph") == 0 &&
-            strcmp(row->algo, "ring") == 0 && !*row->proto);
+           (strcmp(row->program, "nccl") == 0 && strcmp(row->timing, "graph") == 0 && strcmp(row->algo, "ring") == 0 &&
+            !*row->proto);
 }
 
 /* What `auto` stands for, as far as the library does not say it by itself (coll_library_apply). */
@@ -117,13 +99,14 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
     if (!coll_fits_program(row, error))
         return FALSE;
     request->coll = coll_spec_default(op);
+    request->coll.nccl = row->nccl;
     if (row->dtype && !numeric_type_parse(row->dtype, &request->coll.type))
         return coll_fail(error, "element type", row->dtype);
     if (!coll_library_parse(row->program, &request->coll.library))
         request->coll.library = COLL_NCCL;
     if (row->threads_launch)
         request->coll.type = NUMERIC_F16; /* fp16, and bf16 in the frameworks */
-    request->framework_ps = spec->launch.graph_nccl_ps;
+    request->framework_ps = launch_spec(spec)->graph_nccl_ps;
     if (*row->proto && !coll_proto_parse(row->proto, &request->coll.proto))
         return coll_fail(error, "protocol", row->proto);
     if (g_str_has_prefix(row->algo, "auto") || strcmp(row->algo, "unicast") == 0 || coll_is_symmetric(row))
@@ -135,26 +118,24 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
     request->unregistered = strcmp(row->program, "nccl") == 0 && strcmp(row->timing, "eager") == 0;
     if (request->coll.algo == COLL_NVLS && strcmp(row->program, "kernel") == 0)
         request->coll.threads = 512;
-    request->n = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
-    for (guint i = 0; i < G_N_ELEMENTS(launch_classes); i++) {
-        const LaunchClass *class = &launch_classes[i];
-        const char *program = coll_is_symmetric(row) ? "nccl-sym" : row->program;
-        if (strcmp(class->program, program) == 0 && strcmp(class->timing, row->timing) == 0) {
-            request->launch_ps = *(const guint64 *)((const char *)&spec->launch + class->offset);
-            if (class->offset == G_STRUCT_OFFSET(LaunchSpec, eager_nccl_sym_rank_ps)) {
-                request->least_ps = request->n * request->launch_ps;
-                request->launch_ps = spec->launch.graph_nccl_sym_ps;
-            } else if (class->offset == G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps) && row->torch) {
-                request->launch_ps = spec->launch.eager_torch_ps;
-            } else if (class->offset == G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps) && row->threads_launch) {
-                request->launch_ps = spec->launch.thread_nccl_ps + request->n * spec->launch.thread_nccl_rank_ps;
-                request->p2p_least_ps = spec->launch.thread_p2p_ps;
-            }
-            return TRUE;
-        }
+    if (row->moe && (request->coll.algo == COLL_DIRECT || request->coll.algo == COLL_PULL)) {
+        request->coll.kernel = COLL_KERNEL_MOE;
+        request->coll.token_bytes = row->token_bytes;
     }
-    g_set_error(error, VALIDATE_ERROR, VALIDATE_ERROR_RUN, "no launch class for program '%s' timed '%s'",
-                row->program, row->timing);
+    request->n = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
+    const LaunchTiming timing = {.program = coll_is_symmetric(row) ? "nccl-sym" : row->program,
+                                 .timing = row->timing,
+                                 .gpus = request->n,
+                                 .torch = row->torch,
+                                 .threads = row->threads_launch};
+    if (request->coll.kernel == COLL_KERNEL_MOE && strcmp(row->timing, "kernel") == 0) {
+        request->coll.alone = TRUE; /* a profiler's time of the kernel itself */
+        return TRUE;
+    }
+    if (launch_time_measured(spec, &timing, &request->launch))
+        return TRUE;
+    g_set_error(error, VALIDATE_ERROR, VALIDATE_ERROR_RUN, "no launch class for program '%s' timed '%s'", row->program,
+                row->timing);
     return FALSE;
 }
 
@@ -201,7 +182,7 @@ char *validate_collective_key(const ValidateRow *row)
     else if (coll_is_symmetric(row))
         g_string_append_printf(key, "|sym|%s", strcmp(row->algo, "auto") == 0 ? "multicast" : "unicast");
     else
-        g_string_append_printf(key, "|%s|%s|%u|%" G_GUINT64_FORMAT, row->program, row->proto, row->ctas,
+        g_string_append_printf(key, "|%s|%s|%u|%u|%" G_GUINT64_FORMAT, row->program, row->proto, row->ctas, row->nccl,
                                row->nvls_chunk_bytes);
     return g_string_free(key, FALSE);
 }

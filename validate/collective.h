@@ -3,15 +3,14 @@
 #define VALIDATE_COLLECTIVE_H
 
 #include "coll/coll.h"
+#include "device/launch_time.h"
 #include "validate/validate.h"
 
 typedef struct {
     CollSpec coll;
     guint32 n;
-    guint64 launch_ps;
-    guint64 least_ps;      /* that the host takes for a call, kernels running beside it */
-    guint64 p2p_least_ps;  /* the same of sends and receives in Simple */
-    guint64 framework_ps;  /* of a framework, instead of launch_ps: where it calls NCCL */
+    LaunchMeasured launch; /* what the row's time has beside the kernel */
+    guint64 framework_ps;  /* of a framework, instead of that: where it calls NCCL */
     gboolean unregistered; /* classic NCCL's NVLS copies through its own buffers */
 } CollRequest;
 
@@ -29,7 +28,7 @@ ValidateMemo *validate_memo_new(void);
 void validate_memo_free(ValidateMemo *memo);
 /* Sets simulated, extrapolated and check_pct. Rows that run in full are best run before larger ones, which are then
  * extrapolated from them. GError as above, or the collective's own. */
-gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec, ValidateMemo *memo,
-                             ValidateRow *row, GError **error);
+gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec, ValidateMemo *memo, ValidateRow *row,
+                             GError **error);
 
 #endif

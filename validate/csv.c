@@ -5,14 +5,14 @@
 #include "validate/validate.h"
 #include "sim/param/whole.h"
 
-G_DEFINE_QUARK(validate-error-quark, validate_error)
+G_DEFINE_QUARK(validate - error - quark, validate_error)
 
 static void validate_row_free(gpointer data)
 {
     ValidateRow *row = data;
-    char *texts[] = {row->file, row->group, row->name, row->test, row->variant, row->gpus, row->preset,
-                     row->op, row->algo, row->proto, row->program, row->timing, row->unit, row->skipped, row->more,
-                     row->id};
+    char *texts[] = {row->file,   row->group,   row->name, row->test,  row->variant, row->gpus,
+                     row->preset, row->op,      row->algo, row->proto, row->program, row->timing,
+                     row->unit,   row->skipped, row->more, row->id};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_free(row);
@@ -33,8 +33,8 @@ typedef struct {
     guint line;
     char **cell;
     guint cells;
-    guint known;  /* of them belong to the schema; the others are the file's own */
-    char **name;  /* of each cell */
+    guint known; /* of them belong to the schema; the others are the file's own */
+    char **name; /* of each cell */
     GError **error;
 } CsvAt;
 
@@ -99,15 +99,24 @@ static const char *csv_measured_group(const ValidateRow *row)
     static const struct {
         const char *test, *group;
     } groups[] = {
-        {"stream_bw", "bandwidth"},         {"kernel_bw_by_size", "bandwidth"},
-        {"sparse_bw", "bandwidth"},         {"copy_engine_bw", "bandwidth"},
-        {"contention", "contention"},       {"mixed_single", "mixed"},
-        {"mixed_ring", "mixed"},            {"copy_kernel", "mixed"},
-        {"atomics", "mixed"},               {"hot_lines", "mixed"},
-        {"footprint_bw", "footprint"},      {"load_latency", "latency"},
-        {"dram_latency", "latency"},        {"atomic_latency", "latency"},
-        {"flag_pingpong_rtt", "latency"},   {"message_rtt", "messages"},
-        {"loaded_latency_ns", "loaded_latency"}, {"loaded_latency_bg", "loaded_latency"},
+        {"stream_bw", "bandwidth"},
+        {"kernel_bw_by_size", "bandwidth"},
+        {"sparse_bw", "bandwidth"},
+        {"copy_engine_bw", "bandwidth"},
+        {"contention", "contention"},
+        {"mixed_single", "mixed"},
+        {"mixed_ring", "mixed"},
+        {"copy_kernel", "mixed"},
+        {"atomics", "mixed"},
+        {"hot_lines", "mixed"},
+        {"footprint_bw", "footprint"},
+        {"load_latency", "latency"},
+        {"dram_latency", "latency"},
+        {"atomic_latency", "latency"},
+        {"flag_pingpong_rtt", "latency"},
+        {"message_rtt", "messages"},
+        {"loaded_latency_ns", "loaded_latency"},
+        {"loaded_latency_bg", "loaded_latency"},
         {"barrier", "barriers"},
     };
     for (guint i = 0; i < G_N_ELEMENTS(groups); i++)
@@ -136,8 +145,8 @@ static gboolean csv_measured(const CsvAt *at, ValidateRow *row)
     row->ctas = (guint32)ctas;
     row->threads = (guint32)threads;
     row->group = g_strdup(csv_measured_group(row));
-    row->name = g_strdup_printf("%s %s %s %ux%u %" G_GUINT64_FORMAT, row->test, row->variant, row->gpus,
-                                row->ctas, row->threads, row->bytes);
+    row->name = g_strdup_printf("%s %s %s %ux%u %" G_GUINT64_FORMAT, row->test, row->variant, row->gpus, row->ctas,
+                                row->threads, row->bytes);
     row->id = g_strdup(row->name);
     if (row->measured == 0)
         row->skipped = g_strdup("measured as 0: nothing to compare with");
@@ -149,6 +158,9 @@ static gboolean csv_measured(const CsvAt *at, ValidateRow *row)
  * bench's B200 were AWS' p6-b200. */
 static void csv_site(ValidateRow *row, const char *source)
 {
+    if (strstr(source, "trtllm_alltoall_perf") && strcmp(row->algo, "direct") == 0)
+        row->token_bytes = 4032; /* nvfp4 */
+    row->moe = strstr(source, "trtllm_alltoall_perf") || strstr(source, "One_Sided_AlltoAll");
     row->threads_launch = strstr(source, "ai-dynamo/aiconfigurator") != NULL; /* nccl-tests -t N */
     static const struct {
         const char *source, *preset;
@@ -186,8 +198,11 @@ static gboolean csv_published(const CsvAt *at, ValidateRow *row)
         !csv_positive(at, 10, "time_us", &row->measured))
         return FALSE;
     row->ctas = (guint32)ctas;
-    row->name = g_strdup_printf("%s %s %s %s %s %s/%s %" G_GUINT64_FORMAT, at->cell[0], row->preset,
-                                row->gpus, row->op, row->algo, row->program, row->timing, row->bytes);
+    guint64 whole = 16 * MAX(g_ascii_strtoull(row->gpus, NULL, 10), 1);
+    if (strcmp(row->op, "all_to_all") == 0 && row->bytes % 4) /* worked out of a rate: whole 16 bytes for each rank */
+        row->bytes = (row->bytes + whole / 2) / whole * whole;
+    row->name = g_strdup_printf("%s %s %s %s %s %s/%s %" G_GUINT64_FORMAT, at->cell[0], row->preset, row->gpus, row->op,
+                                row->algo, row->program, row->timing, row->bytes);
     if (row->measured == 0)
         row->skipped = g_strdup("published as 0: nothing to compare with");
     return TRUE;
@@ -216,10 +231,23 @@ static char *csv_more(const CsvAt *at)
     return g_string_free(text, FALSE);
 }
 
+/* Own columns that mean something: `nccl`, the version that the row's program is, and `left_out`, why its time is not
+ * to be trusted. */
+static gboolean csv_own(const CsvAt *at, ValidateRow *row)
+{
+    for (guint i = at->known; i < at->cells && at->cell[i]; i++) {
+        g_autoptr(GError) error = NULL;
+        if (strcmp(at->name[i], "left_out") == 0 && *at->cell[i] && !row->skipped)
+            row->skipped = g_strdup_printf("left out: %s (validate/reference/witness.py)", at->cell[i]);
+        if (strcmp(at->name[i], "nccl") == 0 && *at->cell[i] && !coll_nccl_parse(at->cell[i], &row->nccl, &error))
+            return csv_fail(at, "nccl: %s", error->message);
+    }
+    return TRUE;
+}
+
 static gboolean csv_row(GPtrArray *rows, const CsvAt *at, ValidateSchema schema)
 {
-    static gboolean (*const readers[])(const CsvAt *, ValidateRow *) = {csv_measured, csv_published,
-                                                                      csv_driver};
+    static gboolean (*const readers[])(const CsvAt *, ValidateRow *) = {csv_measured, csv_published, csv_driver};
     guint columns = g_strv_length((char **)at->cell);
     if (columns != at->cells && !(schema == VALIDATE_DRIVER && columns >= at->cells))
         return csv_fail(at, "%u fields; the header has %u", columns, at->cells);
@@ -230,7 +258,7 @@ static gboolean csv_row(GPtrArray *rows, const CsvAt *at, ValidateSchema schema)
     row->line = at->line;
     row->schema = schema;
     row->simulated = row->error_pct = NAN;
-    return readers[schema](at, row);
+    return readers[schema](at, row) && (schema != VALIDATE_PUBLISHED || csv_own(at, row));
 }
 
 static gboolean csv_find_schema(CsvAt *at, const char *line, ValidateSchema *schema)
@@ -244,9 +272,10 @@ static gboolean csv_find_schema(CsvAt *at, const char *line, ValidateSchema *sch
             return TRUE;
         }
     }
-    return csv_fail(at, "the header '%.60s' is not known; it must be '%s' or '%s'; columns of your own "
-                    "may follow", line,
-                    schema_headers[VALIDATE_MEASURED], schema_headers[VALIDATE_PUBLISHED]);
+    return csv_fail(at,
+                    "the header '%.60s' is not known; it must be '%s' or '%s'; columns of your own "
+                    "may follow",
+                    line, schema_headers[VALIDATE_MEASURED], schema_headers[VALIDATE_PUBLISHED]);
 }
 
 gboolean validate_load(GPtrArray *rows, const char *path, GError **error)

@@ -11,15 +11,20 @@
 #define BLACKWELL "hgx-b200 hgx-b300 gb200 gb300"
 
 const ValidateFidelity validate_fidelity[] = {
-    {"hopper8", "Hopper, 8 GPUs, 4 MiB and more", HOPPER, 5, 8, 4 * MIB, G_MAXUINT64, NULL, 3, 8, 0},
-    {"hopper4", "Hopper, 2 and 4 GPUs, 4 MiB and more", HOPPER, 2, 4, 4 * MIB, G_MAXUINT64, NULL, 5, 10, 0},
-    {"blackwell8", "Blackwell, 2 to 8 GPUs, 4 MiB and more", BLACKWELL, 2, 8, 4 * MIB, G_MAXUINT64, NULL,
-     5, 12, 20},
-    {"nvl72", "NVL72, 9 to 72 GPUs, 4 MiB and more", "gb200 gb300", 9, 72, 4 * MIB, G_MAXUINT64, NULL, 8, 15, 0},
-    {"graph", "graph and kernel rows below 4 MiB", HOPPER " " BLACKWELL, 2, 72, 0, 4 * MIB - 1,
-     "graph kernel", 8, 20, 0},
-    {"eager", "eager rows below 4 MiB", HOPPER " " BLACKWELL, 2, 72, 0, 4 * MIB - 1, "eager", 12, 30, 0},
-    {NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, 0},
+    {"hopper8", "Hopper, 8 GPUs, 4 MiB and more", HOPPER, 5, 8, 4 * MIB, G_MAXUINT64, NULL, NULL, 3, 8, 0},
+    {"hopper4", "Hopper, 2 and 4 GPUs, 4 MiB and more", HOPPER, 2, 4, 4 * MIB, G_MAXUINT64, NULL, NULL, 4, 10, 0},
+    {"ampere", "A100, 2 to 8 GPUs, 4 MiB and more", "dgx-a100", 2, 8, 4 * MIB, G_MAXUINT64, NULL, NULL, 0, 0, 0},
+    {"trays", "NVL72 and GB300, 5 to 64 GPUs, all sizes", "gb200 gb300", 5, 64, 0, G_MAXUINT64, NULL, NULL, 8, 20, 0},
+    {"blackwell8", "Blackwell, 2 to 8 GPUs of a host, 4 MiB and more", BLACKWELL, 2, 8, 4 * MIB, G_MAXUINT64, NULL,
+     NULL, 5, 12, 20},
+    {"nvl72", "NVL72, 65 to 72 GPUs, 4 MiB and more", "gb200 gb300", 65, 72, 4 * MIB, G_MAXUINT64, NULL, NULL, 8, 15,
+     0},
+    {"graph", "graph and kernel rows below 4 MiB", HOPPER " " BLACKWELL, 2, 72, 0, 4 * MIB - 1, "graph kernel", NULL, 7,
+     18, 0},
+    {"eager", "eager rows below 4 MiB", HOPPER " " BLACKWELL, 2, 72, 0, 4 * MIB - 1, "eager", NULL, 5, 15, 0},
+    {"all_to_all", "of these, all_to_all, 4 MiB and more", HOPPER " " BLACKWELL " dgx-a100", 2, 72, 4 * MIB,
+     G_MAXUINT64, NULL, "all_to_all", 4, 10, 0},
+    {NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0, 0, 0},
 };
 
 static gboolean fidelity_has_prefix(const char *prefixes, const char *preset)
@@ -37,15 +42,19 @@ static gboolean fidelity_has_word(const char *words, const char *word)
     return g_strv_contains((const char *const *)each, word);
 }
 
+gboolean validate_fidelity_has(const ValidateFidelity *group, const ValidateRow *row)
+{
+    guint64 gpus = row->schema == VALIDATE_PUBLISHED ? g_ascii_strtoull(row->gpus, NULL, 10) : 0;
+    return gpus >= group->gpus_min && gpus <= group->gpus_max && row->bytes >= group->bytes_min &&
+           row->bytes <= group->bytes_max && fidelity_has_prefix(group->presets, row->preset) &&
+           (!group->timings || fidelity_has_word(group->timings, row->timing)) &&
+           (!group->ops || fidelity_has_word(group->ops, row->op));
+}
+
 const ValidateFidelity *validate_fidelity_of(const ValidateRow *row)
 {
-    if (row->schema != VALIDATE_PUBLISHED)
-        return NULL;
-    guint64 gpus = g_ascii_strtoull(row->gpus, NULL, 10);
     for (const ValidateFidelity *group = validate_fidelity; group->name; group++)
-        if (fidelity_has_prefix(group->presets, row->preset) && gpus >= group->gpus_min && gpus <= group->gpus_max &&
-            row->bytes >= group->bytes_min && row->bytes <= group->bytes_max &&
-            (!group->timings || fidelity_has_word(group->timings, row->timing)))
+        if (!group->ops && validate_fidelity_has(group, row))
             return group;
     return NULL;
 }

@@ -23,9 +23,14 @@ struct ValidateJournal {
 static char *journal_key(const ValidateRow *row)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE];
-    g_autofree char *text = g_strdup_printf("%s:%u %s %s", row->file, row->line, row->name,
-                                            g_ascii_dtostr(number, sizeof number, row->measured));
-    return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_append_printf(text, "%s:%u %s %s", row->file, row->line, row->name,
+                           g_ascii_dtostr(number, sizeof number, row->measured));
+    if (row->nccl) { /* a cell of a table says it nowhere else */
+        g_autofree char *version = coll_nccl_format(row->nccl);
+        g_string_append_printf(text, " nccl %s", version);
+    }
+    return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, -1);
 }
 
 static void journal_take(ValidateRow *row, const char *text)

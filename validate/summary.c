@@ -88,6 +88,18 @@ static void summary_free(gpointer data)
     g_free(summary);
 }
 
+static void summary_count(SummaryWork *work, const ValidateRow *row)
+{
+    work->summary->rows++;
+    if (row->skipped) {
+        work->summary->skipped++;
+        return;
+    }
+    double abs_pct = fabs(row->error_pct);
+    g_array_append_val(work->abs_pct, abs_pct);
+    work->sum += row->error_pct;
+}
+
 GPtrArray *validate_summarize(const GPtrArray *rows, ValidateBy by)
 {
     GPtrArray *works = g_ptr_array_new();
@@ -101,17 +113,11 @@ GPtrArray *validate_summarize(const GPtrArray *rows, ValidateBy by)
     for (guint i = 0; i < rows->len; i++) {
         const ValidateRow *row = g_ptr_array_index(rows, i);
         const char *key = summary_key(row, by);
-        if (!key)
-            continue;
-        SummaryWork *work = summary_find(works, key);
-        work->summary->rows++;
-        if (row->skipped) {
-            work->summary->skipped++;
-            continue;
-        }
-        double abs_pct = fabs(row->error_pct);
-        g_array_append_val(work->abs_pct, abs_pct);
-        work->sum += row->error_pct;
+        if (key)
+            summary_count(summary_find(works, key), row);
+        for (const ValidateFidelity *group = validate_fidelity; by == VALIDATE_BY_FIDELITY && group->name; group++)
+            if (group->ops && validate_fidelity_has(group, row))
+                summary_count(summary_find(works, group->name), row);
     }
     for (guint i = 0; i < works->len; i++) {
         SummaryWork *work = g_ptr_array_index(works, i);

@@ -9,10 +9,10 @@
 #include "bench/world.h"
 #include "validate/collective.h"
 
-#define TIME_TURNS 4u          /* of a pipeline: the largest of the three sizes; a half of it is past the fill */
-#define TIME_FILL_TURNS 2u     /* the smallest of them */
-#define TIME_WORTH_SHARE 8u    /* a full run of crossings_max / 8 and more is large enough to extrapolate from */
-#define TIME_DIRECT_SHARE 4u   /* kernels without steps need less than rings and trees */
+#define TIME_TURNS 4u                 /* of a pipeline: the largest of the three sizes; a half of it is past the fill */
+#define TIME_FILL_TURNS 2u            /* the smallest of them */
+#define TIME_WORTH_SHARE 8u           /* a full run of crossings_max / 8 and more is large enough to extrapolate from */
+#define TIME_DIRECT_SHARE 4u          /* kernels without steps need less than rings and trees */
 #define TIME_COUNT_BYTES (4ull << 20) /* smaller runs cross links for flags and barriers, not for data */
 
 typedef struct {
@@ -61,8 +61,8 @@ typedef struct {
 static gboolean run_open(CollRun *run, const CollTiming *timing, guint64 bytes, guint64 as_bytes, GError **error)
 {
     const CollRequest *request = timing->request;
-    SimSpec sim_spec = {.seed = timing->setup->seed, .calendar = timing->setup->calendar,
-                        .engine = timing->setup->engine};
+    SimSpec sim_spec = {
+        .seed = timing->setup->seed, .calendar = timing->setup->calendar, .engine = timing->setup->engine};
     run->sim = sim_new(&sim_spec, error);
     run->fabric = run->sim ? fabric_new(run->sim, timing->spec, FALSE, error) : NULL;
     run->group = run->fabric ? coll_group_new(run->fabric, NULL, request->n, error) : NULL;
@@ -89,8 +89,7 @@ static void run_close(CollRun *run)
     fabric_free(run->fabric);
 }
 
-static gboolean run_shape(const CollTiming *timing, guint64 bytes, guint64 as_bytes, CollShape *shape,
-                          GError **error)
+static gboolean run_shape(const CollTiming *timing, guint64 bytes, guint64 as_bytes, CollShape *shape, GError **error)
 {
     CollRun run;
     if (!run_open(&run, timing, bytes, as_bytes, error))
@@ -113,22 +112,24 @@ static const MemoRun *memo_find(const ValidateMemo *memo, const CollShape *shape
 
 static gboolean run_kernel_ps(CollRun *run, const CollTiming *timing, guint64 *kernel_ps, GError **error)
 {
-    MemoRun new = {.shape = coll_shape(run->group, &run->coll), .bytes = run->coll.bytes,
-                   .calls = run->coll.calls, .full = run->coll.as_bytes == run->coll.bytes};
+    MemoRun new = {.shape = coll_shape(run->group, &run->coll),
+                   .bytes = run->coll.bytes,
+                   .calls = run->coll.calls,
+                   .full = run->coll.as_bytes == run->coll.bytes};
     const MemoRun *known = memo_find(timing->memo, &new.shape, new.bytes, new.calls, new.full);
     if (known) {
         *kernel_ps = known->kernel_ps;
         return TRUE;
     }
     CollResult result;
-    const SeriesSpec watch = {.watch = timing->setup->watch, .watch_only = TRUE};
+    const RecordingSpec watch = {.watch = timing->setup->watch};
     g_autofree char *name = g_strdup_printf("%s %" G_GUINT64_FORMAT " B %s", coll_op_name(run->coll.op),
                                             run->coll.bytes, coll_algo_name(run->coll.algo));
-    Series *series = series_new(run->fabric, watch.watch ? &watch : NULL, name);
+    Recording *recording = recording_new(run->fabric, &watch, name);
     coll_group_watch(run->group, watch.watch);
     gboolean good = coll_run(run->group, &run->coll, &result, error);
-    series_end(series);
-    series_free(series);
+    recording_end(recording, NULL);
+    recording_free(recording);
     if (!good)
         return FALSE;
     *kernel_ps = new.kernel_ps = result.kernel_ps;
@@ -137,17 +138,16 @@ static gboolean run_kernel_ps(CollRun *run, const CollTiming *timing, guint64 *k
     return TRUE;
 }
 
-static gboolean run_time(const CollTiming *timing, guint64 bytes, guint64 as_bytes, double *time_us,
-                         GError **error)
+static gboolean run_time(const CollTiming *timing, guint64 bytes, guint64 as_bytes, double *time_us, GError **error)
 {
     CollRun run;
     guint64 kernel_ps;
     const CollRequest *request = timing->request;
     if (!run_open(&run, timing, bytes, as_bytes, error) || !run_kernel_ps(&run, timing, &kernel_ps, error))
         return FALSE; /* a stuck one is left to the end of the worker */
-    guint64 launch_ps = request->launch_ps, least_ps = request->least_ps;
+    guint64 launch_ps = request->launch.add_ps, least_ps = request->launch.least_ps;
     if (run.coll.algo == COLL_P2P && run.coll.proto == COLL_SIMPLE)
-        least_ps = MAX(least_ps, request->p2p_least_ps);
+        least_ps = MAX(least_ps, request->launch.p2p_least_ps);
     if (coll_library_is_framework(run.coll.library) && coll_algo_is_nccl(run.coll.algo))
         launch_ps = request->framework_ps;
     guint64 all_ps = kernel_ps + launch_ps + coll_copies_ps(run.group, &run.coll);
@@ -203,8 +203,7 @@ static void sizes_below(const CollTiming *timing, const CollShape *shape, guint6
 static const guint32 sizes_of_ring[3] = {1, 2, 8}, sizes_of_p2p[3] = {4, 5, 6}, sizes_usual[3] = {2, 3, 4};
 
 /* Ascending. FALSE: they would not be smaller than the row. */
-static gboolean sizes_choose(const CollTiming *timing, const CollShape *shape, guint64 crossings,
-                             guint64 sizes[3])
+static gboolean sizes_choose(const CollTiming *timing, const CollShape *shape, guint64 crossings, guint64 sizes[3])
 {
     guint64 turn = shape->turn_bytes;
     double bytes = (double)timing->bytes * (double)timing->setup->crossings_max / (double)crossings;
@@ -249,8 +248,8 @@ static gboolean run_extrapolate(const CollTiming *timing, const CollShape *shape
     return TRUE;
 }
 
-gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec, ValidateMemo *memo,
-                             ValidateRow *row, GError **error)
+gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec, ValidateMemo *memo, ValidateRow *row,
+                             GError **error)
 {
     CollRequest request = {0};
     CollShape shape;
@@ -258,8 +257,7 @@ gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec,
     if (!validate_collective_request(spec, row, &request, error))
         return FALSE;
     CollTiming timing = {setup, spec, &request, memo, row->bytes};
-    if (setup->fidelity == COLL_FLOW ||
-        (setup->fidelity == COLL_FIDELITY_AUTO && crossings > setup->crossings_max)) {
+    if (setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && crossings > setup->crossings_max)) {
         request.coll.fidelity = setup->fidelity;
         request.coll.crossings = 1; /* they are counted here */
         row->extrapolated = TRUE;

@@ -22,30 +22,33 @@
 typedef enum { VALIDATE_MEASURED, VALIDATE_PUBLISHED, VALIDATE_DRIVER } ValidateSchema;
 
 typedef struct {
-    char *file;        /* last part of the path */
+    char *file; /* last part of the path */
     guint line;
     ValidateSchema schema;
-    char *group;       /* "bandwidth", "nvls", ... */
-    char *name;        /* what the row is, for people */
-    char *id;          /* published: the column `id`; measured: the name */
+    char *group; /* "bandwidth", "nvls", ... */
+    char *name;  /* what the row is, for people */
+    char *id;    /* published: the column `id`; measured: the name */
     /* measured schema */
     char *test, *variant, *gpus;
     guint32 ctas, threads;
     guint64 bytes;
     /* published schema */
     char *preset, *op, *algo, *proto, *program, *timing;
-    const char *dtype; /* of an element, not owned; NULL: f32 */
-    gboolean threads_launch; /* one process with a thread a GPU */
-    gboolean torch; /* timed by PyTorch, each call alone */
+    const char *dtype;        /* of an element, not owned; NULL: f32 */
+    gboolean threads_launch;  /* one process with a thread a GPU */
+    gboolean moe;             /* all_to_all by TensorRT-LLM's kernels for experts */
+    guint32 token_bytes;      /* of such a row; 0: of 16 bits an element */
+    gboolean torch;           /* timed by PyTorch, each call alone */
+    guint32 nccl;             /* its version (coll_nccl_parse); 0: not known */
     guint64 nvls_chunk_bytes; /* that the site sets for NCCL; 0: NCCL's own */
     double measured;
     char *unit;
-    char *more;        /* the file's own columns, "note=...", or NULL */
+    char *more; /* the file's own columns, "note=...", or NULL */
     /* results */
-    double simulated;  /* NaN until simulated */
+    double simulated; /* NaN until simulated */
     double error_pct;
-    gboolean known;    /* the results are a journal's */
-    char *skipped;     /* NULL, or why */
+    gboolean known; /* the results are a journal's */
+    char *skipped;  /* NULL, or why */
     gboolean extrapolated;
     double check_pct;
 } ValidateRow;
@@ -102,7 +105,7 @@ GPtrArray *validate_summarize(const GPtrArray *rows, ValidateBy by);
 /* What the project aims at, for sets of groups. */
 typedef struct {
     const char *name;
-    const char *groups; /* space separated */
+    const char *groups;         /* space separated */
     double median_pct, p90_pct; /* 0: no target yet */
 } ValidateTarget;
 extern const ValidateTarget validate_targets[]; /* ends with a NULL name */
@@ -117,16 +120,18 @@ GPtrArray *validate_rows_of(const GPtrArray *rows, ValidateHalf half); /* not ow
 
 /* What is aimed at for published rows, by machine, GPUs, size and timing. */
 typedef struct {
-    const char *key;              /* one word, as files of recorded errors have it */
+    const char *key; /* one word, as files of recorded errors have it */
     const char *name;
-    const char *presets;          /* prefixes, space separated */
+    const char *presets; /* prefixes, space separated */
     guint gpus_min, gpus_max;
-    guint64 bytes_min, bytes_max; /* inclusive */
-    const char *timings;          /* space separated; NULL: any */
+    guint64 bytes_min, bytes_max;        /* inclusive */
+    const char *timings;                 /* space separated; NULL: any */
+    const char *ops;                     /* not NULL: a group of rows that are of another one, too */
     double median_pct, p90_pct, max_pct; /* max 0: no limit */
 } ValidateFidelity;
 extern const ValidateFidelity validate_fidelity[]; /* ends with a NULL name */
-/* The group that the row belongs to, or NULL. */
+gboolean validate_fidelity_has(const ValidateFidelity *group, const ValidateRow *row);
+/* The first group without `ops` that has the row, or NULL. */
 const ValidateFidelity *validate_fidelity_of(const ValidateRow *row);
 
 #define VALIDATE_ERROR (validate_error_quark())

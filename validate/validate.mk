@@ -18,7 +18,7 @@ BUILT_SOURCES += validate/errors.gen.c validate/errors.gen.h
 CLEANFILES += validate/errors.gen.c validate/errors.gen.h
 ERRORS = validate/errors.gresource.xml validate/reference/errors.csv
 EXTRA_DIST += $(ERRORS)
-validate/near.lo: validate/errors.gen.h
+validate/error_model.lo: validate/errors.gen.h
 validate/errors.gen.c: $(ERRORS)
 	$(AM_V_GEN)$(MKDIR_P) validate && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-source \
 	  --internal --c-name errors --sourcedir=$(srcdir)/validate/reference $(srcdir)/validate/errors.gresource.xml
@@ -40,8 +40,10 @@ REFERENCE = \
 # Tables that nothing was calibrated on when they came; half of their rows may be since (docs/fidelity.md).
 FIDELITY = \
 	validate/reference/published/aic.csv \
-	validate/reference/published/nvl72.csv
-EXTRA_DIST += $(REFERENCE) $(FIDELITY) validate/reference/README.md
+	validate/reference/published/nvl72.csv \
+	validate/reference/published/nccl_versions.csv \
+	validate/reference/published/nvl72_wide.csv
+EXTRA_DIST += $(REFERENCE) $(FIDELITY) validate/reference/README.md validate/reference/witness.py
 
 # Every row of them simulated and compared; fails when a group is worse than recorded.
 VALIDATE_FLAGS =
@@ -55,7 +57,7 @@ validate: fanout
 FIDELITY_FLAGS =
 .PHONY: fidelity
 fidelity: fanout
-	./fanout validate --fidelity auto --crossings 1000000 $(FIDELITY_FLAGS) \
+	./fanout validate --fidelity auto --crossings 200000 $(FIDELITY_FLAGS) \
 	  --record $(top_srcdir)/tests/validate/fidelity.recorded --html fidelity.html --errors fidelity-errors.csv \
 	  $(top_srcdir)/validate/reference/published/validate.csv $(FIDELITY:%=$(top_srcdir)/%)
 CLEANFILES += validate.html fidelity.html fidelity-errors.csv
