@@ -26,14 +26,14 @@ static void program(FoCta *cta, const void *args)
     }
     for (unsigned round = 1; round <= ROUNDS; round++) {
         fo_sync(cta);
-        fo_only(cta, 0, TEAM_GPUS);            /* if (threadIdx.x < TEAM_GPUS) { */
+        fo_only(cta, 0, TEAM_GPUS); /* if (threadIdx.x < TEAM_GPUS) { */
         fo_set_u64(cta, flag, round);
         fo_st_sys_at(cta, theirs, flag, FO_RELEASE);
         fo_poll_at(cta, mine, TEAM_GPUS, 8, FO_GE, round, FO_ACQUIRE);
-        fo_all(cta);                           /* } */
+        fo_all(cta); /* } */
         fo_sync(cta);
     }
-    fo_wait(cta);                              /* the function ran ahead: let the warps catch up */
+    fo_wait(cta); /* the function ran ahead: let the warps catch up */
     fo_only(cta, 0, 1);
     fo_set_u64(cta, ns, (fo_time_ps(cta) - begin_ps) / 1000 / ROUNDS);
     fo_st(cta, a->result, ns);

@@ -10,8 +10,8 @@
 #define FLAG 1u
 
 typedef struct {
-    FoAddress to;     /* multicast address of the lines */
-    FoAddress lines;  /* this GPU's copy */
+    FoAddress to;    /* multicast address of the lines */
+    FoAddress lines; /* this GPU's copy */
     FoAddress result;
     unsigned rank;
 } Args;
@@ -24,7 +24,7 @@ static void program(FoCta *cta, const void *args)
     if (a->rank == 0) {
         const FoMultimem st = {.type = FO_B64, .order = FO_RELAXED, .scope = FO_SCOPE_SYS};
         const uint32_t message[2] = {4711, FLAG};
-        fo_set(cta, line, message);            /* {data, flag} in each thread */
+        fo_set(cta, line, message); /* {data, flag} in each thread */
         fo_multimem_st(cta, a->to, line, &st);
     }
     for (unsigned t = 0; t < THREADS; t++)

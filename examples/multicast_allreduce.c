@@ -21,8 +21,7 @@ static void check(CUresult result, const char *call, int line)
         return;
     cuGetErrorName(result, &name);
     cuGetErrorString(result, &text);
-    fprintf(stderr, "multicast_allreduce.c:%d: %s: %s (%s)\n", line, call, name ? name : "?",
-            text ? text : "?");
+    fprintf(stderr, "multicast_allreduce.c:%d: %s: %s (%s)\n", line, call, name ? name : "?", text ? text : "?");
     exit(1);
 }
 #define CHECK(call) check(call, #call, __LINE__)
@@ -100,8 +99,7 @@ static void team_bind(Team *team)
     CHECK(cuMemAddressReserve(&team->multicast, team->bytes, 0, 0, 0));
     CHECK(cuMemMap(team->multicast, team->bytes, 0, team->object, 0));
     for (int i = 0; i < team->gpus; i++) {
-        CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, i},
-                                  CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, i}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
         CHECK(cuMemSetAccess(team->multicast, team->bytes, &access, 1));
     }
 }
@@ -192,8 +190,8 @@ int main(int argc, char **argv)
     team_fill(&team);
     double us = team_reduce_us(&team);
     size_t wrong = team_count_wrong(&team);
-    printf("all-reduce of %zu bytes on %d GPUs: %.2f us, %.1f GB/s algbw, %zu wrong words\n",
-           team.bytes, team.gpus, us, (double)team.bytes / us / 1e3, wrong);
+    printf("all-reduce of %zu bytes on %d GPUs: %.2f us, %.1f GB/s algbw, %zu wrong words\n", team.bytes, team.gpus, us,
+           (double)team.bytes / us / 1e3, wrong);
     team_close(&team);
     return wrong != 0;
 }

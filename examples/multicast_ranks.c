@@ -2,7 +2,7 @@
  * 0 creates the multicast object and passes its file descriptor on, every rank adds its own device
  * and binds its own memory, and a barrier in the kernels (multimem.red on a flag) keeps them together.
  *
- *     fanout exec -s dgx-h100 --report report.json -- ./multicast_ranks [RANKS]
+ *     fanout exec -s dgx-h100 --report report.json -- ./multicast_ranks [RANKS [FLOATS]]
  *
  * The program starts its ranks itself, by fork before the first driver call. All are on the one machine that
  * `fanout exec` owns: their packets meet, time is the same for all, and one report has them all (docs/cuda.md). */
@@ -15,10 +15,12 @@
 #include <unistd.h>
 
 #define RANKS_MAX 72
-#define WORDS 65536u /* floats to reduce */
-#define FLAG_OFFSET (WORDS * sizeof(float))
+#define WORDS_MAX (1u << 24)
 
 static int rank;
+static unsigned words = 65536; /* floats to reduce */
+static size_t flag_offset(void) { return words * sizeof(float); }
+
 #define CHECK(call) check(call, #call, __LINE__)
 static void check(CUresult result, const char *call, int line)
 {
@@ -47,8 +49,7 @@ static void send_fd(int to, int fd)
 {
     char byte = 'f', control[CMSG_SPACE(sizeof(int))] = {0};
     struct iovec io = {&byte, 1};
-    struct msghdr msg = {
-        .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -61,10 +62,9 @@ static int receive_fd(int from)
 {
     char byte, control[CMSG_SPACE(sizeof(int))];
     struct iovec io = {&byte, 1};
-    struct msghdr msg = {
-        .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     int fd;
-    need(recvmsg(from, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg) != NULL, "no descriptor came");
+    need(recvmsg(from, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg), "no descriptor came");
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof fd);
     return fd;
 }
@@ -134,8 +134,7 @@ typedef struct {
 static CUmemGenericAllocationHandle team_object(const World *w, size_t *bytes)
 {
     const CUmemAllocationHandleType type = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    CUmulticastObjectProp prop = {
-        .numDevices = (unsigned)w->ranks, .size = FLAG_OFFSET + 4, .handleTypes = type};
+    CUmulticastObjectProp prop = {.numDevices = (unsigned)w->ranks, .size = flag_offset() + 4, .handleTypes = type};
     CUmemGenericAllocationHandle object;
     size_t granularity;
     int fd;
@@ -157,8 +156,7 @@ static CUmemGenericAllocationHandle team_object(const World *w, size_t *bytes)
 
 static CUdeviceptr map(CUmemGenericAllocationHandle handle, size_t bytes)
 {
-    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, rank},
-                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, rank}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUdeviceptr va;
     CHECK(cuMemAddressReserve(&va, bytes, 0, 0, 0));
     CHECK(cuMemMap(va, bytes, 0, handle, 0));
@@ -171,7 +169,7 @@ static void team_open(const World *w, Team *team)
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, rank}};
-    float *host = calloc(WORDS, sizeof *host);
+    float *host = calloc(words, sizeof *host);
 
     team->object = team_object(w, &team->bytes);
     CHECK(cuMulticastAddDevice(team->object, rank));
@@ -179,21 +177,21 @@ static void team_open(const World *w, Team *team)
     CHECK(cuMulticastBindMem(team->object, 0, team->memory, 0, team->bytes, 0));
     team->unicast = map(team->memory, team->bytes);
     team->multicast = map(team->object, team->bytes);
-    for (unsigned k = 0; k < WORDS; k++)
+    for (unsigned k = 0; k < words; k++)
         host[k] = (float)((unsigned)(rank + 1) * (k % 97));
-    CHECK(cuMemcpyHtoD(team->unicast, host, WORDS * sizeof *host));
-    CHECK(cuMemsetD32(team->unicast + FLAG_OFFSET, 0, 1));
+    CHECK(cuMemcpyHtoD(team->unicast, host, words * sizeof *host));
+    CHECK(cuMemsetD32(team->unicast + flag_offset(), 0, 1));
     free(host);
 }
 
 static size_t count_wrong(const World *w, const Team *team)
 {
-    float *host = malloc(WORDS * sizeof *host);
+    float *host = malloc(words * sizeof *host);
     unsigned all = (unsigned)(w->ranks * (w->ranks + 1) / 2);
     size_t wrong = 0;
 
-    CHECK(cuMemcpyDtoH(host, team->unicast, WORDS * sizeof *host));
-    for (unsigned k = 0; k < WORDS; k++)
+    CHECK(cuMemcpyDtoH(host, team->unicast, words * sizeof *host));
+    for (unsigned k = 0; k < words; k++)
         wrong += host[k] != (float)(all * (k % 97));
     free(host);
     return wrong;
@@ -209,15 +207,15 @@ static int run_rank(const World *w)
     CHECK(cuCtxSetCurrent(context));
     team_open(w, &team);
     host_barrier(w); /* everybody has bound before anybody touches all copies */
-    size_t slice = WORDS * sizeof(float) / (size_t)w->ranks / 16 * 16;
+    size_t slice = words * sizeof(float) / (size_t)w->ranks / 16 * 16;
     size_t begin = (size_t)rank * slice;
-    Args args = {team.multicast + begin, team.multicast + FLAG_OFFSET, team.unicast + FLAG_OFFSET,
-                 rank == w->ranks - 1 ? WORDS * sizeof(float) - begin : slice, (uint64_t)w->ranks};
+    Args args = {team.multicast + begin, team.multicast + flag_offset(), team.unicast + flag_offset(),
+                 rank == w->ranks - 1 ? words * sizeof(float) - begin : slice, (uint64_t)w->ranks};
     FoKernel kernel = {"all_reduce", all_reduce, &args, sizeof args, 1, 512};
     CHECK(fo_launch(&kernel, NULL));
     CHECK(cuCtxSynchronize());
     size_t wrong = count_wrong(w, &team);
-    printf("rank %d of %d: %u words reduced, %zu wrong\n", rank, w->ranks, WORDS, wrong);
+    printf("rank %d of %d: %u words reduced, %zu wrong\n", rank, w->ranks, words, wrong);
     fflush(stdout);
     host_barrier(w); /* nobody unbinds while others still store */
     CHECK(cuMulticastUnbind(team.object, rank, 0, team.bytes));
@@ -233,10 +231,12 @@ int main(int argc, char **argv)
     World w = {.ranks = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 4};
     int bad = 0, status;
 
-    if (w.ranks < 2 || w.ranks > RANKS_MAX) {
-        fprintf(stderr, "usage: multicast_ranks [RANKS], 2 to %d\n", RANKS_MAX);
+    const long floats = argc > 2 ? strtol(argv[2], NULL, 10) : (long)words;
+    if (w.ranks < 2 || w.ranks > RANKS_MAX || floats < 4 * w.ranks || floats > (long)WORDS_MAX) {
+        fprintf(stderr, "usage: multicast_ranks [RANKS [FLOATS]], 2 to %d, at most %u floats\n", RANKS_MAX, WORDS_MAX);
         return 1;
     }
+    words = (unsigned)floats;
     for (int i = 1; i < w.ranks; i++)
         need(socketpair(AF_UNIX, SOCK_STREAM, 0, w.to_child[i]) == 0, "no socket");
     for (int i = 1; i < w.ranks; i++)

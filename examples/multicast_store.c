@@ -20,9 +20,9 @@ static void program(FoCta *cta, const void *args)
     const float value[4] = {1, 2, 3, 4};
     if (!a->writer)
         return;
-    FoReg *v = fo_reg(cta, 16);                /* float4 v; */
+    FoReg *v = fo_reg(cta, 16); /* float4 v; */
     fo_set(cta, v, value);
-    fo_multimem_st(cta, a->to, v, &st);        /* thread t: 16 bytes at to + 16 t */
+    fo_multimem_st(cta, a->to, v, &st); /* thread t: 16 bytes at to + 16 t */
 }
 
 int main(void)

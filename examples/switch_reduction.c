@@ -18,7 +18,7 @@ static void program(FoCta *cta, const void *args)
     const FoMultimem sum = {.type = FO_F32, .op = FO_ADD, .vec = 4};
     FoReg *v = fo_reg(cta, 16);
     fo_multimem_ld_reduce(cta, v, a->from, &sum);
-    fo_st(cta, a->to, v);                      /* waits for v, as any use does */
+    fo_st(cta, a->to, v); /* waits for v, as any use does */
 }
 
 int main(void)

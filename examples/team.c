@@ -55,11 +55,10 @@ void team_open(Team *team, size_t bytes)
     team->multicast = team_map(team->object, team->bytes, granularity);
 }
 
-void team_run(Team *team, const char *name, FoProgram program, const void *args, size_t args_bytes,
-              unsigned ctas, unsigned threads)
+void team_run(Team *team, const char *name, FoProgram program, const void *args, size_t args_bytes, unsigned ctas,
+              unsigned threads)
 {
-    FoKernel kernel = {.name = name, .program = program, .args_bytes = args_bytes, .ctas = ctas,
-                       .threads = threads};
+    FoKernel kernel = {.name = name, .program = program, .args_bytes = args_bytes, .ctas = ctas, .threads = threads};
     for (int i = 0; i < TEAM_GPUS; i++) {
         CHECK(cuCtxSetCurrent(team->context[i]));
         kernel.args = (const char *)args + (size_t)i * args_bytes;

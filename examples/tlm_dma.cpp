@@ -79,7 +79,7 @@ static void over(void *user, FaultKind fault)
 static void serve(void *user, TlmAccess *access)
 {
     external_initiator_access(static_cast<ExternalInitiator *>(user), access->kind == TLM_ACCESS_WRITE, access->address,
-                 access->data, access->bytes, over, access);
+                              access->data, access->bytes, over, access);
 }
 
 int main()
@@ -114,8 +114,7 @@ int main()
         copy[gpu] = memory_region_new(fabric->memory, gpu, total_bytes, &error);
         mcobject_bind(object, gpu, 0, copy[gpu], 0, total_bytes);
     }
-    vas_set_access(vas_map(vas, target_va, total_bytes, nullptr, object, 0), 0,
-                   VAS_ACCESS_READWRITE);
+    vas_set_access(vas_map(vas, target_va, total_bytes, nullptr, object, 0), 0, VAS_ACCESS_READWRITE);
 
     ExternalInitiator *initiator = external_initiator_new(fabric, vas, 0);
     tlm_port_attach(port, sim, serve, initiator);
@@ -127,8 +126,7 @@ int main()
     guint64 now_ns = sim_now_ps(sim) / PS_PER_NS;
     printf("%u KiB read from GPU 1 and written to 8 GPUs in %" G_GUINT64_FORMAT
            " ns by 4 channels of %u B: %" G_GUINT64_FORMAT " MB/s, %s\n",
-           total_bytes / 1024, now_ns, block_bytes, (guint64)total_bytes * 1000 / now_ns,
-           wrong ? "WRONG" : "verified");
+           total_bytes / 1024, now_ns, block_bytes, (guint64)total_bytes * 1000 / now_ns, wrong ? "WRONG" : "verified");
 
     tlm_port_attach(port, nullptr, nullptr, nullptr);
     external_initiator_free(initiator);

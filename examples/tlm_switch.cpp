@@ -47,12 +47,9 @@ class Ports : public sc_core::sc_module
     {
         for (;;) {
             switch (sw ? sw->enter(sw) : FO_ENTRY_CLOSED) {
-            case FO_ENTRY_OPEN:
-                return true;
-            case FO_ENTRY_CLOSED:
-                return false;
-            case FO_ENTRY_LATER:
-                sc_core::wait(sc_core::SC_ZERO_TIME);
+            case FO_ENTRY_OPEN: return true;
+            case FO_ENTRY_CLOSED: return false;
+            case FO_ENTRY_LATER: sc_core::wait(sc_core::SC_ZERO_TIME);
             }
         }
     }

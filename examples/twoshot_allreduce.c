@@ -12,9 +12,9 @@
 #define BYTES (4u << 20)
 
 typedef struct {
-    FoAddress data;      /* multicast address of the buffer, reduced in place */
-    FoAddress flag;      /* multicast address of CTAS counters, one a line */
-    FoAddress own_flag;  /* this GPU's copy of them */
+    FoAddress data;     /* multicast address of the buffer, reduced in place */
+    FoAddress flag;     /* multicast address of CTAS counters, one a line */
+    FoAddress own_flag; /* this GPU's copy of them */
     unsigned rank;
 } Args;
 
@@ -22,9 +22,9 @@ static void barrier(FoCta *cta, const Args *a, unsigned generation)
 {
     const FoMultimem add = {.type = FO_U32, .op = FO_ADD};
     FoReg *one = fo_reg(cta, 4);
-    fo_fence(cta);                             /* what the warps stored is performed */
+    fo_fence(cta); /* what the warps stored is performed */
     fo_sync(cta);
-    fo_only(cta, 0, 1);                        /* if (threadIdx.x == 0) */
+    fo_only(cta, 0, 1); /* if (threadIdx.x == 0) */
     fo_set_u64(cta, one, 1);
     fo_multimem_red(cta, a->flag + fo_cta(cta) * 128, one, &add);
     fo_poll(cta, a->own_flag + fo_cta(cta) * 128, 4, FO_GE, generation * TEAM_GPUS, FO_ACQUIRE);
@@ -36,8 +36,13 @@ static void program(FoCta *cta, const void *args)
 {
     const Args *a = args;
     FoAddress slice = a->data + (FoAddress)a->rank * (BYTES / TEAM_GPUS);
-    FoLoop loop = {.bytes = BYTES / TEAM_GPUS, .width = 16, .unroll = 4, .sources = 1,
-                   .destinations = 1, .type = FO_F32, .op = FO_ADD};
+    FoLoop loop = {.bytes = BYTES / TEAM_GPUS,
+                   .width = 16,
+                   .unroll = 4,
+                   .sources = 1,
+                   .destinations = 1,
+                   .type = FO_F32,
+                   .op = FO_ADD};
     loop.source[0] = (FoStream){FO_LD_REDUCE, slice};
     loop.destination[0] = (FoStream){FO_MULTIMEM_ST, slice};
     barrier(cta, a, 1);

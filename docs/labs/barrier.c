@@ -39,13 +39,13 @@ static void flag_barrier(FoCta *cta, const Args *a, unsigned round)
         theirs[r] = a->flags[r] + a->rank * 128;
         mine[r] = a->flags[a->rank] + r * 128;
     }
-    fo_sync(cta);                             /* all threads of this GPU are here */
-    fo_only(cta, 0, TEAM_GPUS);               /* thread t tells GPU t, and waits for GPU t */
+    fo_sync(cta);               /* all threads of this GPU are here */
+    fo_only(cta, 0, TEAM_GPUS); /* thread t tells GPU t, and waits for GPU t */
     fo_set_u64(cta, flag, round);
     fo_st_sys_at(cta, theirs, flag, FO_RELEASE); /* behind everything that was stored before */
     fo_poll_at(cta, mine, TEAM_GPUS, 4, FO_GE, round, FO_ACQUIRE);
     fo_all(cta);
-    fo_sync(cta);                             /* no thread goes on before they have seen all flags */
+    fo_sync(cta); /* no thread goes on before they have seen all flags */
 }
 
 /* The same with the counter: add 1 to all copies, wait until the own copy says that all GPUs have added in this

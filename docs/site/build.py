@@ -6,13 +6,13 @@ import json, os, re, shlex, shutil, subprocess, sys, tempfile
 fanout, top, out = (os.path.abspath(a) for a in sys.argv[1:4])
 PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md", "validate/reference/README.md"]
 HEADERS = ["fanout/device.h", "fanout/fanout.h", "fanout/cuda.h", "fanout/cuda_module.h", "fanout/cuda_graph.h", "fanout/cuda_array.h",
-           "fanout/cuda_attribute.h", "fanout/cuda_types.h", "fanout/cuda_result.h", "fanout/cuda_names.h"]
+           "fanout/cuda_attribute.h", "fanout/cuda_tensor.h", "fanout/cuda_types.h", "fanout/cuda_result.h", "fanout/cuda_names.h"]
 # Facts of reports, which have no table of their own.
 FACTS = {
     "schema": "fanout/1: fields are added, none changes its meaning", "report": "the verb that wrote it",
     "version": "of Fanout", "seed": "of all random streams", "system": "its name, or the file of -s",
     "title": "the system in words", "fidelity": "what --fidelity was", "config": "the file of --config",
-    "set": "what --set and --fault changed", "notes": "lines for people", "incomplete": "true: it was interrupted",
+    "set": "what --set and --fault changed", "answer": "what was found out, sentences for people", "notes": "lines for people", "incomplete": "true: it was interrupted",
     "op": "the operation that was followed", "verified": "whether all bytes are right; null: nothing was compared",
     "a": "the first of two", "b": "the second of two", "model": "the GPU's name", "database": "the file",
     "spec": "the sweep's file", "points": "rows of the database", "not_done": "points that failed or did not run",

@@ -12,6 +12,9 @@ html_title = "Fanout"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
+# The search reads its index as a script, which a browser allows from a disk; summaries of what it found it would fetch,
+# which a browser does not allow there, and would stop at the first.
+html_show_search_summary = False
 html_static_path = ["docs/site/static"]
 html_css_files = ["site.css"]
 pygments_style = "default"
