@@ -44,7 +44,7 @@ static inline void fuzz_on_signal(int number)
 static inline guint64 fuzz_variable(const char *name, guint64 usual)
 {
     const char *text = g_getenv(name);
-    return text != NULL ? g_ascii_strtoull(text, NULL, 10) : usual;
+    return text ? g_ascii_strtoull(text, NULL, 10) : usual;
 }
 
 static inline double fuzz_seconds(void)
@@ -98,8 +98,7 @@ static inline void fuzz_insert(GByteArray *data, guint at, const guint8 *bytes, 
 }
 
 /* One to four changes; a part of `other` may be spliced in. Caller frees. */
-static inline guint8 *fuzz_mutate(Rng *rng, const guint8 *seed, gsize *bytes, const guint8 *other,
-                                  gsize other_bytes)
+static inline guint8 *fuzz_mutate(Rng *rng, const guint8 *seed, gsize *bytes, const guint8 *other, gsize other_bytes)
 {
     GByteArray *data = g_byte_array_new();
     g_byte_array_append(data, seed, *bytes);
@@ -107,18 +106,10 @@ static inline guint8 *fuzz_mutate(Rng *rng, const guint8 *seed, gsize *bytes, co
         guint at = rng_below(rng, data->len), n = 1 + rng_below(rng, 16);
         n = MIN(n, data->len - at);
         switch (rng_below(rng, 8)) {
-        case 0:
-            data->data[at] ^= 1u << rng_below(rng, 8);
-            break;
-        case 1:
-            data->data[at] = rng_next(rng);
-            break;
-        case 2:
-            g_byte_array_remove_range(data, at, n);
-            break;
-        case 3:
-            g_byte_array_set_size(data, at);
-            break;
+        case 0: data->data[at] ^= 1u << rng_below(rng, 8); break;
+        case 1: data->data[at] = rng_next(rng); break;
+        case 2: g_byte_array_remove_range(data, at, n); break;
+        case 3: g_byte_array_set_size(data, at); break;
         case 4: {
             guint8 *copy = g_memdup2(data->data + at, n);
             fuzz_insert(data, rng_below(rng, data->len + 1), copy, n);
@@ -153,9 +144,9 @@ static inline GPtrArray *fuzz_corpus(const FuzzSeed *seed)
     gsize whole = seed->bytes > 0 ? seed->bytes : strlen(seed->text);
     g_ptr_array_add(corpus, g_bytes_new(seed->text, whole));
     const char *folder = g_getenv("FUZZ_CORPUS");
-    GDir *dir = folder != NULL ? g_dir_open(folder, 0, NULL) : NULL;
+    GDir *dir = folder ? g_dir_open(folder, 0, NULL) : NULL;
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    for (const char *name; dir != NULL && (name = g_dir_read_name(dir)) != NULL;) {
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
         if (g_str_has_prefix(name, seed->name)) {
             g_ptr_array_add(names, g_build_filename(folder, name, NULL));
         }
@@ -169,7 +160,7 @@ static inline GPtrArray *fuzz_corpus(const FuzzSeed *seed)
         }
     }
     g_ptr_array_free(names, TRUE);
-    if (dir != NULL) {
+    if (dir) {
         g_dir_close(dir);
     }
     return corpus;
@@ -182,9 +173,7 @@ static inline void fuzz_seed_run(const FuzzSeed *seed, FuzzOne one)
     guint64 only = fuzz_variable("FUZZ_ONLY", G_MAXUINT64), k = 0;
     double begin = fuzz_seconds();
     GPtrArray *corpus = fuzz_corpus(seed);
-    for (; only != G_MAXUINT64 ? k <= only
-                               : limit > 0 ? fuzz_seconds() - begin < (double)limit : k < iterations;
-         k++) {
+    for (; only != G_MAXUINT64 ? k <= only : limit > 0 ? fuzz_seconds() - begin < (double)limit : k < iterations; k++) {
         Rng rng;
         rng_init(&rng, rng_hash(number * 1000003 + k), seed->name);
         GBytes *from = corpus->pdata[rng_below(&rng, corpus->len)];
@@ -196,8 +185,8 @@ static inline void fuzz_seed_run(const FuzzSeed *seed, FuzzOne one)
         const guint8 *text = g_bytes_get_data(from, &bytes);
         const guint8 *splice = g_bytes_get_data(other, &other_bytes);
         g_snprintf(fuzz_now, sizeof fuzz_now,
-                   "%s, FUZZ_SEED=%" G_GUINT64_FORMAT " FUZZ_ONLY=%" G_GUINT64_FORMAT " repeats it\n",
-                   seed->name, number, k);
+                   "%s, FUZZ_SEED=%" G_GUINT64_FORMAT " FUZZ_ONLY=%" G_GUINT64_FORMAT " repeats it\n", seed->name,
+                   number, k);
         guint8 *data = fuzz_mutate(&rng, text, &bytes, splice, other_bytes);
         alarm(FUZZ_HANG);
         one(seed, data, bytes, k);
@@ -217,9 +206,9 @@ static inline int fuzz_run(const FuzzSeed *seeds, guint n, FuzzOne one)
     for (guint i = 0; i < G_N_ELEMENTS(signals); i++) {
         signal(signals[i], fuzz_on_signal);
     }
-    char **parsers = g_strsplit(g_getenv("FUZZ_PARSERS") != NULL ? g_getenv("FUZZ_PARSERS") : "", " ", -1);
+    char **parsers = g_strsplit(g_getenv("FUZZ_PARSERS") ? g_getenv("FUZZ_PARSERS") : "", " ", -1);
     for (guint i = 0; i < n; i++) {
-        if (parsers[0] == NULL || g_strv_contains((const char *const *)parsers, seeds[i].name)) {
+        if (!parsers[0] || g_strv_contains((const char *const *)parsers, seeds[i].name)) {
             fuzz_seed_run(&seeds[i], one);
         }
     }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Sums up a `make check`: summary.sh [--before FOLDER] LOG... prints a line for each test that failed, one for each that
-# was skipped, with the reason that it gave, then "N passed, N failed, N skipped", and fails with the tests.
+# Sums up a `make check`: summary.sh [--before FOLDER] LOG... prints for each test that failed its name and what its log
+# says of it, for each that was skipped a line with the reason that it gave, then "N passed, N failed, N skipped", and
+# fails with the tests.
 #
 # A CMocka program counts with each of its test functions, so that a function that skipped itself is
 # seen; any other test counts as one. Whatever is not a clean pass or skip counts as failed: a crash, an
@@ -51,6 +52,15 @@ reasons() { # LOG NAME
     END { if (!cmocka) say(name, why) }' "$1"
 }
 
+# What a log says of a failure, indented: what a sanitizer found first, and how the log ends.
+says() { # LOG
+    [ -f "$1" ] || { echo "    no log: it did not run, or was not built"; return 0; }
+    awk '/ERROR: [A-Za-z]*Sanitizer|WARNING: ThreadSanitizer|runtime error: / { if (!found++) left = 16 }
+         left > 0 { left--; print "    " $0 }
+         END { if (found) print "    ..." }' "$1"
+    tail -n 30 "$1" | cut -c 1-400 | sed 's/^/    /'
+}
+
 for log in "$@"; do
     file=$log
     if [ -n "$before" ]; then
@@ -58,7 +68,7 @@ for log in "$@"; do
         if [ "$f" -gt 0 ] || [ "$s" = 0 ]; then file=$before/$log; fi
     fi
     read_log "$file"
-    if [ "$f" -gt 0 ]; then printf 'failed: %s\n' "$file"; fi
+    if [ "$f" -gt 0 ]; then printf 'failed: %s\n' "$file" && says "$file"; fi
     if [ "$s" -gt 0 ]; then reasons "$file" "${log%.log}"; fi
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done

@@ -2,9 +2,11 @@
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
-EXTRA_DIST += tests/summary.sh tests/README.md
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/device/device_world.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/reference.h tests/model/link_ends.h tests/model/model_test.h \
-	tests/fuzz.h tests/model/warp_test.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
+EXTRA_DIST += tests/cli/mistakes.txt
+EXTRA_DIST += tests/plain.sh tests/summary.sh tests/README.md
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/device/device_world.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
+	tests/model/link_ends.h tests/model/model_test.h tests/ptx/drawn_matrix.h tests/ptx/scalar_matrix.h \
+	tests/fuzz.h tests/model/warp_test.h tests/report_cells.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
@@ -15,7 +17,10 @@ dist_check_SCRIPTS = \
 	tests/api/test_clock.sh \
 	tests/api/test_incast.sh \
 	tests/wire/test_quiet.sh \
+	tests/wire/test_messages.sh \
 	tests/wire/test_waits.sh \
+	tests/wire/test_names.sh \
+	tests/wire/test_mpi.sh \
 	tests/api/test_nvml.sh \
 	tests/api/test_trays.sh \
 	tests/api/test_cuda_example.sh \
@@ -23,8 +28,11 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
 	tests/api/test_cuda_report.sh \
+	tests/api/test_report_rows.sh \
 	tests/clients/test_ptx_clients.sh \
+	tests/clients/test_torch.sh \
 	tests/cli/test_cli.sh \
+	tests/coll/test_columns.sh \
 	tests/cli/test_cli_coll.sh \
 	tests/cli/test_closed.sh \
 	tests/cli/test_limits.sh \
@@ -33,11 +41,13 @@ dist_check_SCRIPTS = \
 	tests/cli/test_reference.sh \
 	tests/cli/test_doctor.sh \
 	tests/cli/test_fabric.sh \
+	tests/cli/test_found.sh \
 	tests/cli/test_advise.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
 	tests/cli/test_timeline_files.sh \
 	tests/cli/test_table.sh \
+	tests/cli/test_cli_mistakes.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
 	tests/cli/test_cli_page_axe.sh \
@@ -62,10 +72,19 @@ dist_check_SCRIPTS = \
 	tests/determinism/test_determinism.sh \
 	tests/docs/test_lab_program.sh \
 	tests/docs/test_labs.sh \
+	tests/docs/test_questions.sh \
 	tests/docs/test_site.sh \
 	tests/golden/golden.sh \
+	tests/golden/rows.sh \
 	tests/install/test_install.sh \
-	tests/model/walk_count.sh \
+	tests/routes/check.sh \
+	tests/lib/test_astra_sim.sh \
+	tests/lib/test_example.sh \
+	tests/python/test_notebook.sh \
+	tests/python/test_python.sh \
+	tests/python/test_wheel.sh \
+	tests/schema/test_schema.sh \
+	tests/style/format.sh \
 	tests/style/links.sh \
 	tests/style/test_globals.sh \
 	tests/style/test_hardening.sh \
@@ -80,9 +99,13 @@ dist_check_SCRIPTS = \
 	tests/traces/test_replay_best.sh \
 	tests/traces/test_replay_faults.sh \
 	tests/validate/test_fidelity.sh \
+	tests/validate/test_witness.sh \
 	tests/validate/test_validate.sh \
+	tests/wire/test_arrivals.sh \
+	tests/wire/test_bad_jobs.sh \
 	tests/wire/test_death.sh \
 	tests/wire/test_fuzz_wire.sh \
+	tests/wire/test_random_job.sh \
 	tests/wire/test_registered.sh
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/stream_requests.c tests/cli/timeline_checks.py
@@ -138,10 +161,11 @@ check-determinism: fanout
 check-levels: tests/model/test_levels
 	FANOUT_LEVEL_SEEDS=1000 tests/model/test_levels
 
-# Kernels: 20,000 random programs against a reference, and whole kernels against an H100.
+# Kernels: 20,000 random programs and 2,000 products of matrices against references, and whole kernels against an H100.
 .PHONY: check-ptx
-check-ptx: tests/ptx/test_ptx_random tests/device/kernel/test_kernel_rows
+check-ptx: tests/ptx/test_ptx_random tests/ptx/test_ptx_drawn tests/device/kernel/test_kernel_rows
 	FANOUT_PTX_PROGRAMS=20000 tests/ptx/test_ptx_random
+	FANOUT_PTX_MATRICES=2000 tests/ptx/test_ptx_drawn
 	$(AM_TESTS_ENVIRONMENT) FANOUT_KERNEL_ROWS=all tests/device/kernel/test_kernel_rows
 
 # How fast the simulator is: alone, when nothing else runs.
@@ -154,15 +178,18 @@ check-speed: fanout
 	  $(SHELL) $(top_srcdir)/$(speed_test); grep -q '^:test-result: PASS' $(speed_test).trs || \
 	  { cat $(speed_test).log; exit 1; }
 CLEANFILES += $(speed_test).log $(speed_test).trs
-EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
+	tests/wire/messages.c
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
+	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c
 
 # Tests find the shared reference files here, and skip with a message where there are none. What the address sanitizer
 # keeps of freed memory is kept small, or memory seems to grow where tests look at it.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
-	export FANOUT_SHARED; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
+	export FANOUT_SHARED; FANOUT_QUIET=1; export FANOUT_QUIET; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
 	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; \
 	CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE; \
-	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1:quarantine_size_mb=16}; export ASAN_OPTIONS; \
+	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1:quarantine_size_mb=16:verify_asan_link_order=0}; export ASAN_OPTIONS; \
 	TSAN_OPTIONS=$${TSAN_OPTIONS-allocator_may_return_null=1}; export TSAN_OPTIONS;
 
 # Each skip of the last `make check` with its reason, and one line for the whole. BEFORE=FOLDER: with what ran in that
@@ -190,10 +217,12 @@ check_PROGRAMS += \
 	tests/api/test_cuda_streams \
 	tests/api/test_cuda_sync \
 	tests/api/test_cuda_trust \
+	tests/api/test_tree_packets \
 	tests/device/test_device \
 	tests/device/test_device_loads \
 	tests/device/test_device_misuse \
 	tests/device/test_device_sm \
+	tests/device/test_launch_time \
 	tests/device/kernel/test_kernel \
 	tests/device/kernel/test_kernel_account \
 	tests/device/kernel/test_kernel_atomics \
@@ -202,16 +231,25 @@ check_PROGRAMS += \
 	tests/device/kernel/test_kernel_rows \
 	tests/device/kernel/test_kernel_still \
 	tests/device/kernel/test_kernel_stream \
+	tests/device/kernel/test_kernel_tensor \
+	tests/device/kernel/test_matrix_times \
+	tests/device/kernel/test_row_times \
 	tests/ptx/fuzz_ptx \
+	tests/ptx/test_ptx_drawn \
 	tests/ptx/test_ptx_fatbin \
 	tests/ptx/test_ptx_golden \
 	tests/ptx/test_ptx_load \
+	tests/ptx/test_ptx_matrix \
+	tests/ptx/test_ptx_tensor \
+	tests/ptx/test_ptx_tensor_drawn \
 	tests/ptx/test_ptx_random \
 	tests/ptx/test_ptx_run \
 	tests/ptx/test_forms \
 	tests/cli/test_options \
 	tests/coll/test_coll \
 	tests/coll/test_library \
+	tests/coll/test_nccl \
+	tests/coll/test_trays \
 	tests/coll/test_where \
 	tests/validate/test_error_model \
 	tests/explore/test_explore \
@@ -242,6 +280,7 @@ check_PROGRAMS += \
 	tests/model/test_port_share \
 	tests/model/test_preset \
 	tests/model/test_reduction \
+	tests/model/test_request_times \
 	tests/model/test_sm \
 	tests/model/test_issue_rate \
 	tests/model/test_switch \
@@ -273,6 +312,7 @@ check_PROGRAMS += \
 	tests/traces/fuzz_trace \
 	tests/traces/test_jobs \
 	tests/traces/test_plan_packets \
+	tests/traces/test_replay_report \
 	tests/traces/test_trace_chakra \
 	tests/traces/test_trace_convert \
 	tests/traces/test_trace_goal \
@@ -285,6 +325,7 @@ check_PROGRAMS += \
 	tests/traces/test_trace_nccl_ranks \
 	tests/traces/test_trace_plan \
 	tests/traces/test_trace_pytorch_et \
+	tests/traces/test_trace_memo \
 	tests/traces/test_trace_replay \
 	tests/traces/test_trace_replicate \
 	tests/traces/test_trace_simai \
@@ -300,18 +341,32 @@ tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
 tests_traces_fuzz_door_SOURCES = tests/traces/fuzz_door.c
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
-tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c \
+tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c cli/hints.c \
 	cli/command.c cli/options_check.c cli/words.c cli/live/samples_check.c cli/live/monitor/args.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
 # The PTX executor on flat memory.
 tests_ptx_fuzz_ptx_SOURCES = tests/ptx/fuzz_ptx.c tests/ptx/flat_host.c
+tests_ptx_test_ptx_drawn_SOURCES = tests/ptx/test_ptx_drawn.c tests/ptx/drawn_matrix.c \
+	tests/ptx/scalar_matrix.c tests/ptx/flat_host.c
+tests_ptx_test_ptx_drawn_LDADD = $(LDADD) -lm
 tests_ptx_test_ptx_fatbin_LDADD = $(TEST_LDADD) $(LZ4_LIBS) $(ZSTD_LIBS)
 tests_ptx_test_ptx_golden_SOURCES = tests/ptx/test_ptx_golden.c tests/ptx/flat_host.c
+tests_ptx_test_ptx_matrix_SOURCES = tests/ptx/test_ptx_matrix.c tests/ptx/matrix_kernels.c tests/ptx/flat_host.c
+tests_ptx_test_ptx_tensor_SOURCES = tests/ptx/test_ptx_tensor.c tests/ptx/tensor_cases.c tests/ptx/flat_host.c
+tests_ptx_test_ptx_tensor_drawn_SOURCES = tests/ptx/test_ptx_tensor_drawn.c tests/ptx/tensor_cases.c tests/ptx/flat_host.c
+tests_device_kernel_test_kernel_tensor_SOURCES = tests/device/kernel/test_kernel_tensor.c tests/ptx/tensor_cases.c
 tests_ptx_test_ptx_random_SOURCES = tests/ptx/test_ptx_random.c tests/ptx/reference.c \
 	tests/ptx/flat_host.c
 tests_ptx_test_ptx_random_LDADD = $(LDADD) -lm
 tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
+
+# libfanout: against the shared library and its public header.
+LIB_TEST_LDADD = libfanout.la $(GLIB_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += tests/lib/test_library tests/lib/test_misuse
+EXTRA_DIST += tests/python/checks.py tests/python/notebook.py tests/schema/check.py
+tests_lib_test_library_LDADD = $(LIB_TEST_LDADD)
+tests_lib_test_misuse_LDADD = $(LIB_TEST_LDADD)
 
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
@@ -343,13 +398,19 @@ GOLDEN = \
 	tests/golden/walk-multimem.red \
 	tests/golden/walk-multimem.st \
 	tests/golden/walk-store
-EXTRA_DIST += $(GOLDEN:=.args) $(GOLDEN:=.expected)
+EXTRA_DIST += $(GOLDEN:=.args) $(GOLDEN:=.expected) tests/golden/rows.expected tests/golden/rows.list tests/golden/step.trace
 .PHONY: golden-update
 golden-update: fanout
-	@cd $(srcdir) && UPDATE=1 TOP_SRCDIR=. FANOUT=$(abs_top_builddir)/fanout $(SHELL) tests/golden/golden.sh
+	@cd $(srcdir) && for script in golden rows; do \
+	  UPDATE=1 TOP_SRCDIR=. FANOUT=$(abs_top_builddir)/fanout $(SHELL) tests/golden/$$script.sh || exit 1; done
 EXTRA_DIST += \
 	tests/clients/bindings.py \
+	tests/clients/ranks.py \
 	tests/clients/py/core_saxpy.py \
+	tests/clients/py/torch_cuda.py \
+	tests/clients/py/torch_multimem.py \
+	tests/clients/py/torch_block.py tests/clients/py/torch_ddp.py tests/clients/py/torch_eager.py \
+	tests/clients/py/torch_ranks.py \
 	tests/clients/runtime.cu \
 	tests/clients/runtime_groups.cu \
 	tests/clients/runtime_peer.cu \
@@ -395,8 +456,26 @@ tests_api_test_cuda_first_versions_LDADD = $(CUDA_TEST_LDADD)
 check_PROGRAMS += tests/api/test_cuda_registered
 tests_api_test_cuda_registered_SOURCES = tests/api/test_cuda_registered.c tests/api/cuda_test.h tests/test.h
 tests_api_test_cuda_registered_LDADD = $(CUDA_TEST_LDADD)
+# Which files a store, a bind, a load, a launch, a replayed operation and a sweep's point pass: a build whose functions tell
+# when they are entered runs them, and what ran is compared with tests/routes/recorded, or recorded anew. Minutes.
+EXTRA_DIST += tests/routes/budgets tests/routes/program.c tests/routes/record.sh tests/routes/recorder.c \
+	tests/routes/replayed.trace tests/routes/route.py tests/routes/routes tests/routes/sweep.ini \
+	tests/routes/recorded/bind tests/routes/recorded/launch tests/routes/recorded/load tests/routes/recorded/replay \
+	tests/routes/recorded/store tests/routes/recorded/sweep
+.PHONY: routes routes-update
+ROUTES_BUILD = rm -rf routes && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=routes && cd routes && \
+	./configure --quiet CFLAGS='-g -O0 -finstrument-functions' CXXFLAGS='-g -O0' && \
+	$(MAKE) $(AM_MAKEFLAGS) -s validate/errors.gen.h && $(MAKE) $(AM_MAKEFLAGS) -s fanout$(EXEEXT) libcuda.la && cd .. && \
+	CC='$(CC)' $(SHELL) $(abs_top_srcdir)/tests/routes/record.sh routes routes
+routes:
+	$(ROUTES_BUILD)
+routes-update:
+	$(ROUTES_BUILD) update
+
 # What the scripts of tests/wire run below `fanout exec`: no tests by themselves.
-noinst_PROGRAMS += tests/wire/ranks tests/wire/fuzz_wire
+noinst_PROGRAMS += tests/wire/answers tests/wire/ranks tests/wire/fuzz_wire
+tests_wire_answers_SOURCES = tests/wire/answers.c
+tests_wire_answers_LDADD = libcuda.la
 tests_wire_ranks_SOURCES = tests/wire/ranks.c
 tests_wire_ranks_LDADD = libcuda.la
 tests_wire_fuzz_wire_SOURCES = tests/wire/fuzz_wire.c api/wire/dial.c api/wire/message.c
@@ -408,11 +487,11 @@ tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 
 # What tests/api/test_cuda_bindings.sh installs once for a build folder.
 distclean-local:
-	rm -rf cuda-bindings-venv determinism tsan asan mutants
+	rm -rf cuda-bindings-venv determinism tsan asan mutants mutants-reach mutants-*.log routes
 
 # What has threads alone, the CUDA front end and several domains; under the race checker by `make tsan`. All of `make
-# check` under the address and undefined-behaviour sanitizers by `make asan`. Both build a copy of the sources, since a
-# source folder that is configured cannot be built elsewhere.
+# check` under the address and undefined-behaviour sanitizers by `make asan`, a part of it with ASAN_PART=2/7. Both build
+# a copy of the sources, since a source folder that is configured cannot be built elsewhere.
 .PHONY: check-cuda tsan asan
 check-cuda: $(BUILT_SOURCES)
 	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep -E '^tests/[a-z]*/test_(cuda_|domains)' | tr '\n' ' '`; \
@@ -422,17 +501,36 @@ SANITIZED = rm -rf $@ && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=$@ && cd $@ && 
 	./configure --quiet
 tsan:
 	$(SANITIZED) --enable-sanitize=thread && $(MAKE) $(AM_MAKEFLAGS) check-cuda
+ASAN_PART =
 asan:
-	$(SANITIZED) --enable-sanitize && { $(MAKE) $(AM_MAKEFLAGS) -k check; status=$$?; \
-	  $(MAKE) $(AM_MAKEFLAGS) -s check-summary && exit $$status; }
+	$(SANITIZED) --enable-sanitize && if test -n '$(ASAN_PART)'; then $(MAKE) $(AM_MAKEFLAGS) -k check-part PART=$(ASAN_PART); \
+	else $(MAKE) $(AM_MAKEFLAGS) -k check; status=$$?; $(MAKE) $(AM_MAKEFLAGS) -s check-summary && exit $$status; fi
 
-# Faults planted one by one, and whether the tests notice: tests/mutants/run.sh. FAULTS="1 20": these alone.
-EXTRA_DIST += tests/mutants/list tests/mutants/run.sh
+# One part of the tests: PART=2/7 is every seventh, from the second one on. All first and then the programs, since `all` is
+# a make of its own here, and two of them beside each other would write the same objects.
+PART = 1/1
+.PHONY: check-part
+check-part: $(BUILT_SOURCES)
+	@tests=`echo $(TESTS) | tr ' ' '\n' | awk -v part=$(PART) 'BEGIN { split(part, p, "/") } NR % p[2] == p[1] % p[2]' | \
+	  tr '\n' ' '`; programs=`echo $$tests | tr ' ' '\n' | grep -v '\.sh$$' | tr '\n' ' '`; \
+	$(MAKE) $(AM_MAKEFLAGS) all && $(MAKE) $(AM_MAKEFLAGS) $$programs && \
+	{ $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$tests" check_PROGRAMS="$$programs"; status=$$?; \
+	  $(SHELL) $(top_srcdir)/tests/summary.sh `printf '%s.log ' $$tests` && exit $$status; }
+
+# One-line faults, drawn and planted one by one, and whether the tests notice: tests/mutants/run.py, whose first lines say
+# what FAULTS may be. A second call goes on where the first one was ended; `make mutants-clean` begins anew.
+EXTRA_DIST += tests/mutants/draw.py tests/mutants/equivalent tests/mutants/list tests/mutants/reach.c \
+	tests/mutants/run.py
 FAULTS =
-.PHONY: mutants
-mutants:
-	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && ./configure --quiet
-	$(SHELL) $(top_srcdir)/tests/mutants/run.sh mutants $(FAULTS)
+.PHONY: mutants mutants-clean
+mutants: mutants/Makefile
+	$(PYTHON3) $(top_srcdir)/tests/mutants/run.py $(top_srcdir) mutants $(FAULTS)
+PYTHON3 = python3
+mutants/Makefile:
+	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && \
+	  ./configure --quiet CFLAGS='-O2 -fvisibility=default -fno-semantic-interposition'
+mutants-clean:
+	rm -rf mutants mutants-reach mutants-*.log
 
 # Every parser FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
 # hundred inputs of each.
@@ -463,3 +561,7 @@ CLIENT_PACKAGES = cuda-bindings cuda-core numba-cuda triton 'numpy<2.5' pandas n
 client-packages:
 	python3 -m venv clients-venv
 	clients-venv/bin/pip install --quiet $(CLIENT_PACKAGES)
+
+check_PROGRAMS += tests/api/test_cuda_tensor
+tests_api_test_cuda_tensor_SOURCES = tests/api/test_cuda_tensor.c tests/ptx/tensor_cases.c tests/api/cuda_test.h
+tests_api_test_cuda_tensor_LDADD = $(CUDA_TEST_LDADD)

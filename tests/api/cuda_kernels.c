@@ -11,40 +11,40 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(call) \
-    do { \
-        CUresult result = (call); \
-        if (result != CUDA_SUCCESS) { \
-            fprintf(stderr, "%s: %d\n", #call, (int)result); \
-            exit(1); \
-        } \
+#define CHECK(call)                                                                                                    \
+    do {                                                                                                               \
+        CUresult result = (call);                                                                                      \
+        if (result != CUDA_SUCCESS) {                                                                                  \
+            fprintf(stderr, "%s: %d\n", #call, (int)result);                                                           \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 static const char text[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
-    ".visible .entry _Z5scalePfi(.param .u64 p, .param .u32 n)\n"
-    "{\n"
-    ".reg .b64 %d<4>; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .pred %p;\n"
-    "ld.param.u64 %d1, [p];\n"
-    "ld.param.u32 %r5, [n];\n"
-    "mov.u32 %r1, %ctaid.x;\n"
-    "mov.u32 %r2, %ntid.x;\n"
-    "mov.u32 %r3, %tid.x;\n"
-    "mad.lo.u32 %r4, %r1, %r2, %r3;\n"
-    "setp.ge.u32 %p, %r4, %r5;\n"
-    "@%p bra $E;\n"
-    "mul.wide.u32 %d2, %r4, 4;\n"
-    "add.s64 %d3, %d1, %d2;\n"
-    "ld.global.f32 %f1, [%d3];\n"
-    "fma.rn.f32 %f2, %f1, 0f3F000000, 0f3F800000;\n"
-    "st.global.f32 [%d3], %f2;\n"
-    "$E: ret;\n"
-    "}\n"
-    ".visible .entry forever()\n"
-    "{\n"
-    ".reg .b32 %r<2>;\n"
-    "$L: add.u32 %r1, %r1, 1;\n"
-    "bra $L;\n"
-    "}\n";
+                           ".visible .entry _Z5scalePfi(.param .u64 p, .param .u32 n)\n"
+                           "{\n"
+                           ".reg .b64 %d<4>; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .pred %p;\n"
+                           "ld.param.u64 %d1, [p];\n"
+                           "ld.param.u32 %r5, [n];\n"
+                           "mov.u32 %r1, %ctaid.x;\n"
+                           "mov.u32 %r2, %ntid.x;\n"
+                           "mov.u32 %r3, %tid.x;\n"
+                           "mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+                           "setp.ge.u32 %p, %r4, %r5;\n"
+                           "@%p bra $E;\n"
+                           "mul.wide.u32 %d2, %r4, 4;\n"
+                           "add.s64 %d3, %d1, %d2;\n"
+                           "ld.global.f32 %f1, [%d3];\n"
+                           "fma.rn.f32 %f2, %f1, 0f3F000000, 0f3F800000;\n"
+                           "st.global.f32 [%d3], %f2;\n"
+                           "$E: ret;\n"
+                           "}\n"
+                           ".visible .entry forever()\n"
+                           "{\n"
+                           ".reg .b32 %r<2>;\n"
+                           "$L: add.u32 %r1, %r1, 1;\n"
+                           "bra $L;\n"
+                           "}\n";
 
 #define N 1000
 

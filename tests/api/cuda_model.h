@@ -55,14 +55,14 @@ typedef struct {
     ModelRange range[MODEL_SLOTS];
     ModelBlock block[MODEL_SLOTS];
     guint64 calls, team_writes, processes;
-    GString *log;  /* the last calls */
-    char *wrong;   /* what the driver did against the model; NULL so far */
+    GString *log; /* the last calls */
+    char *wrong;  /* what the driver did against the model; NULL so far */
 } Model;
 
 Model *model_new(int number, guint64 seed, int devices);
-void model_free(Model *model); /* ends with a look at all bytes, and gives everything back */
+void model_free(Model *model);      /* ends with a look at all bytes, and gives everything back */
 void model_processes(Model *model); /* fork and exec */
-void model_step(Model *model); /* one call, or a few that belong together */
+void model_step(Model *model);      /* one call, or a few that belong together */
 
 /* ---- of model_calls.c for model_copies.c, and the reverse */
 guint model_below(Model *model, guint bound);
@@ -70,7 +70,7 @@ guint model_below(Model *model, guint bound);
 gboolean model_expect(Model *model, CUresult want, CUresult got, const char *format, ...) G_GNUC_PRINTF(4, 5);
 gboolean model_context(Model *model, int device); /* is current from now on; what was under way is over */
 void model_complain(Model *model, const char *format, ...) G_GNUC_PRINTF(2, 3);
-void model_copy(Model *model);        /* a copy or fill, or a burst of them on streams */
+void model_copy(Model *model); /* a copy or fill, or a burst of them on streams */
 void model_look(Model *model, CUdeviceptr va, const guint8 *image, size_t bytes); /* the device has these bytes */
 
 #endif

@@ -22,17 +22,17 @@ typedef struct {
     const char *sets;   /* "cuda.x=1 cuda.y=2", or "" */
     const char *system; /* NULL: dgx-h100 */
 } CudaTest;
-#define CUDA_TEST(function, sets)                                                                  \
-    {                                                                                              \
-#function, function, sets, NULL                                                            \
+#define CUDA_TEST(function, sets)                                                                                      \
+    {                                                                                                                  \
+#function, function, sets, NULL                                                                                \
     }
-#define CUDA_TEST_ON(system, function, sets)                                                       \
-    {                                                                                              \
-#function, function, sets, system                                                          \
+#define CUDA_TEST_ON(system, function, sets)                                                                           \
+    {                                                                                                                  \
+#function, function, sets, system                                                                              \
     }
-#define CUDA_TEST_END                                                                              \
-    {                                                                                              \
-        NULL, NULL, NULL, NULL                                                                     \
+#define CUDA_TEST_END                                                                                                  \
+    {                                                                                                                  \
+        NULL, NULL, NULL, NULL                                                                                         \
     }
 
 #define MIB ((size_t)1 << 20)
@@ -59,8 +59,7 @@ static void cuda_test_outside(void **state)
     env = g_environ_setenv(env, "FANOUT_SET", sets, TRUE);
     env = g_environ_setenv(env, "FANOUT_SYSTEM", test->system ? test->system : "dgx-h100", TRUE);
     env = g_environ_setenv(env, "FANOUT_LOG", "cuda:error", FALSE);
-    assert_true(
-        g_spawn_sync(NULL, argv, env, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status, NULL));
+    assert_true(g_spawn_sync(NULL, argv, env, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status, NULL));
     assert_int_equal(status, 0);
 }
 
@@ -73,10 +72,9 @@ static inline int cuda_test_main(const CudaTest *tests, int argc, char **argv)
         if (argc > 1 && strcmp(argv[1], test->name) != 0)
             continue;
         cuda_test_now = test;
-        unit[n++] =
-            (struct CMUnitTest){.name = test->name,
-                                .test_func = argc > 1 ? cuda_test_inside : cuda_test_outside,
-                                .initial_state = (void *)test};
+        unit[n++] = (struct CMUnitTest){.name = test->name,
+                                        .test_func = argc > 1 ? cuda_test_inside : cuda_test_outside,
+                                        .initial_state = (void *)test};
     }
     assert_true(n > 0 && n <= G_N_ELEMENTS(unit));
     return _cmocka_run_group_tests(argc > 1 ? argv[1] : "cuda", unit, n, NULL, NULL);
@@ -142,8 +140,7 @@ static inline CUdeviceptr reserve(size_t bytes)
 
 static inline CUresult set_access(CUdeviceptr va, size_t bytes, int device)
 {
-    CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_DEVICE, device},
-                            CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_DEVICE, device}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     return cuMemSetAccess(va, bytes, &desc, 1);
 }
 
@@ -163,15 +160,11 @@ static inline void use_device(int device)
     OK(cuCtxSetCurrent(context));
 }
 
-static inline void start(void)
-{
-    OK(cuInit(0));
-}
+static inline void start(void) { OK(cuInit(0)); }
 
 /* A team of n with memory of `bytes` bound at 0 on every device; unicast addresses in va[], the
  * multicast address is returned. Device 0 is current. */
-static inline CUdeviceptr bound_team(int n, size_t bytes, Handle *object, Handle *mem,
-                                     CUdeviceptr *va)
+static inline CUdeviceptr bound_team(int n, size_t bytes, Handle *object, Handle *mem, CUdeviceptr *va)
 {
     *object = full_team(n, bytes, 0);
     for (int i = 0; i < n; i++) {
@@ -195,8 +188,7 @@ static inline void send_fd(int to, int fd)
 {
     char byte = 'f', control[CMSG_SPACE(sizeof(int))] = {0};
     struct iovec io = {&byte, 1};
-    struct msghdr msg = {
-        .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -209,18 +201,14 @@ static inline int receive_fd(int from)
 {
     char byte, control[CMSG_SPACE(sizeof(int))];
     struct iovec io = {&byte, 1};
-    struct msghdr msg = {
-        .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     int fd;
     assert_int_equal(recvmsg(from, &msg, 0), 1);
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof fd);
     return fd;
 }
 
-static inline void tell(int to)
-{
-    assert_int_equal(write(to, "x", 1), 1);
-}
+static inline void tell(int to) { assert_int_equal(write(to, "x", 1), 1); }
 static inline void hear(int from)
 {
     char byte;

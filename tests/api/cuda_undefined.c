@@ -51,8 +51,7 @@ static Handle memory(int device)
 
 static CUdeviceptr map(Handle handle, size_t bytes, int device)
 {
-    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, device},
-                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, device}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUdeviceptr va;
     OK(cuMemAddressReserve(&va, bytes, 0, 0, 0));
     OK(cuMemMap(va, bytes, 0, handle, 0));
@@ -96,8 +95,7 @@ int main(void)
     late = team(GRAIN);
     OK(cuMemExportToShareableHandle(&fd, late, FD, 0));
     OK(cuMemRelease(late));
-    EXPECT(CUDA_ERROR_INVALID_VALUE,
-           cuMemImportFromShareableHandle(&late, (void *)(uintptr_t)fd, FD));
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemImportFromShareableHandle(&late, (void *)(uintptr_t)fd, FD));
     /* memory that is freed while it is bound */
     OK(cuMemRelease(mem[1]));
     OK(cuMemUnmap(va, GRAIN));
@@ -109,7 +107,6 @@ int main(void)
     FoKernel kernel = {"stray", store, &at, sizeof at, 1, 32};
     OK(fo_launch(&kernel, NULL));
     EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
-    printf("object 0x%llx, multicast address 0x%llx\n", (unsigned long long)object,
-           (unsigned long long)mc);
+    printf("object 0x%llx, multicast address 0x%llx\n", (unsigned long long)object, (unsigned long long)mc);
     return 0;
 }

@@ -87,8 +87,8 @@ static void memory_create(Model *model, ModelMemory *memory)
     CUdeviceptr va = 0;
     CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_DEVICE, device}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     if (WELL(cuMemAddressReserve(&va, bytes, 0, 0, 0)) && WELL(cuMemMap(va, bytes, 0, handle, 0)) &&
-        WELL(cuMemSetAccess(va, bytes, &desc, 1)) && model_context(model, device) &&
-        WELL(cuMemsetD8(va, 0, bytes)) && model_done(model) && WELL(cuMemUnmap(va, bytes)))
+        WELL(cuMemSetAccess(va, bytes, &desc, 1)) && model_context(model, device) && WELL(cuMemsetD8(va, 0, bytes)) &&
+        model_done(model) && WELL(cuMemUnmap(va, bytes)))
         WELL(cuMemAddressFree(va, bytes));
 }
 
@@ -319,7 +319,8 @@ void model_processes(Model *model)
         CUdeviceptr va = 0;
         alarm(30);
         _exit(cuMemAlloc(&va, 4096) == CUDA_ERROR_NOT_INITIALIZED && cuCtxSynchronize() == CUDA_ERROR_NOT_INITIALIZED
-                  ? 0 : 1);
+                  ? 0
+                  : 1);
     }
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
         model_complain(model, "a child of fork ends with 0x%x", status);
@@ -373,27 +374,25 @@ void model_step(Model *model)
             range_access(model, range);
         break;
     case 4:
-    case 5:
-        team_step(model, &model->team[model_below(model, 2)]);
-        break;
-    case 6:
-        block_step(model, &model->block[slot]);
-        break;
+    case 5: team_step(model, &model->team[model_below(model, 2)]); break;
+    case 6: block_step(model, &model->block[slot]); break;
     case 7:
         model_context(model, (int)model_below(model, (guint)model->devices));
         WRONG(cuMemRelease(model_below(model, 2) ? 0 : 0xdeadbeef));
-        if (g_getenv("FANOUT_CALLS_ALONE") == NULL && model_below(model, 400) == 0)
+        if (!g_getenv("FANOUT_CALLS_ALONE") && model_below(model, 400) == 0)
             model_processes(model);
         break;
-    default:
-        model_copy(model);
+    default: model_copy(model);
     }
 }
 
 Model *model_new(int number, guint64 seed, int devices)
 {
     Model *model = g_new0(Model, 1);
-    *model = (Model){.number = number, .devices = devices, .seed = seed, .rand = g_rand_new_with_seed((guint32)seed),
+    *model = (Model){.number = number,
+                     .devices = devices,
+                     .seed = seed,
+                     .rand = g_rand_new_with_seed((guint32)seed),
                      .log = g_string_new("")};
     for (int d = 0; d < devices; d++)
         WELL(cuDevicePrimaryCtxRetain(&model->context[d], d));

@@ -162,14 +162,23 @@ static void copy_rows(Model *model, const Area *to)
         for (int i = 0; i < (kind == 2 ? 0 : to->images); i++)
             memcpy(to->image[i] + (d.y + r) * d.pitch + d.x, row, width);
     }
-    CUDA_MEMCPY2D copy = {.srcXInBytes = s.x, .srcY = s.y, .srcPitch = s.pitch, .dstXInBytes = d.x, .dstY = d.y,
-                          .dstPitch = d.pitch, .WidthInBytes = width, .Height = rows, .srcHost = host, .dstHost = host};
+    CUDA_MEMCPY2D copy = {.srcXInBytes = s.x,
+                          .srcY = s.y,
+                          .srcPitch = s.pitch,
+                          .dstXInBytes = d.x,
+                          .dstY = d.y,
+                          .dstPitch = d.pitch,
+                          .WidthInBytes = width,
+                          .Height = rows,
+                          .srcHost = host,
+                          .dstHost = host};
     copy.srcMemoryType = kind == 0 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
     copy.dstMemoryType = kind == 2 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
     copy.srcDevice = kind == 0 ? 0 : from.va;
     copy.dstDevice = to->va;
     if (!model_expect(model, CUDA_SUCCESS, cuMemcpy2D(&copy), "cuMemcpy2D(0x%llx to 0x%llx, %u x %u, pitches %u, %u)",
-                      copy.srcDevice, copy.dstDevice, width, rows, s.pitch, d.pitch) || kind != 2)
+                      copy.srcDevice, copy.dstDevice, width, rows, s.pitch, d.pitch) ||
+        kind != 2)
         return;
     for (guint r = 0; r < rows; r++)
         if (memcmp(host + (d.y + r) * d.pitch + d.x, s.bytes + (s.y + r) * s.pitch + s.x, width) != 0)
@@ -187,12 +196,8 @@ static void copy_one(Model *model, guint8 *host, CUstream stream)
     size_t n = 1 + model_below(model, model_below(model, 10) ? 4096 : 100000);
     size_t at = model_below(model, (guint)(to.bytes - n));
     switch (model_below(model, 4)) {
-    case 0:
-        copy_in(model, &to, at, n, host, stream);
-        break;
-    case 1:
-        copy_across(model, &to, at, n, stream);
-        break;
+    case 0: copy_in(model, &to, at, n, host, stream); break;
+    case 1: copy_across(model, &to, at, n, stream); break;
     case 2:
         if (to.images == 1)
             fill(model, &to, at, n, stream);

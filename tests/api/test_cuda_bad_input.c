@@ -44,11 +44,9 @@ static void bad_devices(const World *w)
     BAD(INVALID_VALUE, cuDeviceCanAccessPeer(NULL, 0, 1));
     BAD(INVALID_DEVICE, cuDeviceCanAccessPeer(&out.a.i, NOPE, 1));
     BAD(INVALID_DEVICE, cuDeviceCanAccessPeer(&out.a.i, 0, NOPE));
-    BAD(INVALID_VALUE,
-        cuDeviceGetP2PAttribute(NULL, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
+    BAD(INVALID_VALUE, cuDeviceGetP2PAttribute(NULL, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
     BAD(INVALID_VALUE, cuDeviceGetP2PAttribute(&out.a.i, (CUdevice_P2PAttribute)77, 0, 1));
-    BAD(INVALID_DEVICE,
-        cuDeviceGetP2PAttribute(&out.a.i, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0));
+    BAD(INVALID_DEVICE, cuDeviceGetP2PAttribute(&out.a.i, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0));
     BAD(INVALID_VALUE, cuDevicePrimaryCtxRetain(NULL, 0));
     BAD(INVALID_DEVICE, cuDevicePrimaryCtxRetain(&out.a.context, NOPE));
     BAD(INVALID_DEVICE, cuDevicePrimaryCtxRelease(NOPE));
@@ -60,8 +58,7 @@ static void bad_devices(const World *w)
     BAD(INVALID_DEVICE, cuDevicePrimaryCtxReset(NOPE));
     BAD(INVALID_VALUE, cuDeviceGetExecAffinitySupport(NULL, CU_EXEC_AFFINITY_TYPE_SM_COUNT, 0));
     BAD(INVALID_VALUE, cuDeviceGetExecAffinitySupport(&out.a.i, (CUexecAffinityType)9, 0));
-    BAD(INVALID_DEVICE,
-        cuDeviceGetExecAffinitySupport(&out.a.i, CU_EXEC_AFFINITY_TYPE_SM_COUNT, NOPE));
+    BAD(INVALID_DEVICE, cuDeviceGetExecAffinitySupport(&out.a.i, CU_EXEC_AFFINITY_TYPE_SM_COUNT, NOPE));
 }
 
 static void bad_contexts(const World *w)

@@ -63,8 +63,7 @@ static void bad_virtual_memory(const World *w)
 static void bad_multicast(const World *w)
 {
     Out out;
-    CUmulticastObjectProp prop = team_prop(2, GRAIN, 0), flags = prop, types = prop,
-                          one = team_prop(1, GRAIN, 0);
+    CUmulticastObjectProp prop = team_prop(2, GRAIN, 0), flags = prop, types = prop, one = team_prop(1, GRAIN, 0);
     flags.flags = 1;
     types.handleTypes = 1ull << 60;
 
@@ -112,8 +111,7 @@ static void bad_multicast(const World *w)
 static void bad_memory(const World *w)
 {
     Out out;
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 99}};
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 99}};
     CUmemPoolProps untyped = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_DEVICE, 99}, CU_MEM_ACCESS_FLAGS_PROT_READ};
     CUmemoryPool junk = (CUmemoryPool)(uintptr_t)0x1230;

@@ -2,7 +2,7 @@
 # Every parameter of the driver at both bounds, alone and, with FANOUT_BOUNDS set, two at a time: a program of the driver
 # API ends well, or with an error of the driver that it prints; it never crashes, hangs, or gets stuck.
 set -eu
-case ${SANITIZE:-no} in no | '') ;; *) echo "a sanitized library is not preloaded into programs"; exit 77 ;; esac
+. "$TOP_SRCDIR/tests/plain.sh"
 program=$(dirname "$FANOUT")/examples/switch_reduction
 [ -x "$program" ] || { echo "no $program"; exit 77; }
 work=$(mktemp -d)

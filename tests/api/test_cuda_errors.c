@@ -17,8 +17,8 @@ static GArray *rows; /* Row; global because an exit handler reads it */
 
 static void load_rows(void)
 {
-    g_autofree char *path = g_build_filename(g_getenv("TOP_SRCDIR") ? g_getenv("TOP_SRCDIR") : ".",
-                                             "tests", "api", "cuda_errors.list", NULL);
+    g_autofree char *path = g_build_filename(g_getenv("TOP_SRCDIR") ? g_getenv("TOP_SRCDIR") : ".", "tests", "api",
+                                             "cuda_errors.list", NULL);
     g_autofree char *text = NULL;
 
     assert_true(g_file_get_contents(path, &text, NULL, NULL));
@@ -46,7 +46,7 @@ static void look_up_rows(void)
         if (version == 13010 && !g_str_has_suffix(row->call, "_v2"))
             version = 12010;
         OK(cuGetProcAddress_v2(row->call, &function, version, 0, &found));
-        if (function == NULL)
+        if (!function)
             fail_msg("%s is not there", row->call);
         memcpy(&row->function, &function, sizeof function);
     }
@@ -56,13 +56,10 @@ static const char *name_of(CUresult result)
 {
     const char *name = NULL;
     cuGetErrorName(result, &name);
-    return name != NULL && result != CUDA_SUCCESS ? name + strlen("CUDA_ERROR_") : "SUCCESS";
+    return name && result != CUDA_SUCCESS ? name + strlen("CUDA_ERROR_") : "SUCCESS";
 }
 
-static const char *answer(const Row *row)
-{
-    return name_of(row->function(0, 0, 0, 0, 0, 0, 0, 0));
-}
+static const char *answer(const Row *row) { return name_of(row->function(0, 0, 0, 0, 0, 0, 0, 0)); }
 
 /* The looked-up functions of a state all answer the same. */
 static void all_answer(const char *code)
@@ -71,8 +68,7 @@ static void all_answer(const char *code)
 
     for (guint i = 0; i < rows->len; i++) {
         const Row *row = &g_array_index(rows, Row, i);
-        if (!g_strv_contains((const char *const *)row->code, code) ||
-            g_str_equal(row->call, "cuGetProcAddress"))
+        if (!g_strv_contains((const char *const *)row->code, code) || g_str_equal(row->call, "cuGetProcAddress"))
             continue;
         if (!g_str_equal(answer(row), code))
             fail_msg("%s: %s, not %s", row->call, answer(row), code);

@@ -12,13 +12,12 @@ static void *named(const char *name)
         fail_msg("no %s", name);
     return function;
 }
-#define CALL(name, types, arguments) (((CUresult(*) types)named(name)) arguments)
+#define CALL(name, types, arguments) (((CUresult(*) types)named(name))arguments)
 
-static const char text[] =
-    ".version 8.0\n.target sm_80\n.address_size 64\n"
-    ".visible .entry add(.param .u64 p, .param .u32 n) { .reg .b64 %a; .reg .b32 %v, %n;\n"
-    "ld.param.u64 %a, [p]; ld.param.u32 %n, [n]; ld.global.u32 %v, [%a]; add.u32 %v, %v, %n; "
-    "st.global.u32 [%a], %v; ret; }\n";
+static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                           ".visible .entry add(.param .u64 p, .param .u32 n) { .reg .b64 %a; .reg .b32 %v, %n;\n"
+                           "ld.param.u64 %a, [p]; ld.param.u32 %n, [n]; ld.global.u32 %v, [%a]; add.u32 %v, %v, %n; "
+                           "st.global.u32 [%a], %v; ret; }\n";
 
 /* As CUDA 10 and 11 had it: nothing behind `extra`. */
 typedef struct {
@@ -146,21 +145,21 @@ static void test_none_is_left(void)
     assert_non_null(library);
     for (char **line = lines; *line; line++) {
         g_auto(GStrv) words = g_strsplit(*line, " ", -1);
-        if (words[0] == NULL || words[0][0] == '#' || words[1] == NULL || strcmp(words[0], words[1]) != 0)
+        if (!words[0] || words[0][0] == '#' || !words[1] || strcmp(words[0], words[1]) != 0)
             continue;
         g_autofree char *second = g_strconcat(words[0], "_v2", NULL);
         void *first = dlsym(library, words[0]), *next = dlsym(library, second);
-        if (next == NULL)
+        if (!next)
             continue;
         Dl_info info;
         ElfW(Sym) *symbol = NULL;
-        if (first == NULL)
+        if (!first)
             fail_msg("no %s", words[0]);
         assert_true(dladdr1(next, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0);
-        if (symbol == NULL || ELF64_ST_BIND(symbol->st_info) == STB_WEAK)
+        if (!symbol || ELF64_ST_BIND(symbol->st_info) == STB_WEAK)
             continue; /* nor is the later one */
         assert_true(dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0);
-        if (symbol != NULL && ELF64_ST_BIND(symbol->st_info) == STB_WEAK)
+        if (symbol && ELF64_ST_BIND(symbol->st_info) == STB_WEAK)
             fail_msg("%s answers NOT_SUPPORTED, %s does not", words[0], second);
         looked++;
     }

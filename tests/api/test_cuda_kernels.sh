@@ -4,7 +4,7 @@
 # launches by SM in the timeline; a warp's instructions with times and values, which change nothing; the same bytes
 # on every run.
 set -eu
-case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
+. "$TOP_SRCDIR/tests/plain.sh"
 libs=$(dirname "$FANOUT")/.libs
 [ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
 dir=$(mktemp -d)

@@ -172,10 +172,7 @@ static void test_multimem_where_there_is_none(void)
 }
 
 /* The same kernel ends well on a GPU that has it. */
-static void test_multimem_where_there_is(void)
-{
-    OK(after_a_store_to_a_team());
-}
+static void test_multimem_where_there_is(void) { OK(after_a_store_to_a_team()); }
 
 static gpointer idle(gpointer data)
 {
@@ -233,8 +230,7 @@ static void waits_for_parent(int socket)
     int fd = receive_fd(socket);
     if (cuInit(0) != CUDA_SUCCESS)
         _exit(1);
-    OK(cuMemImportFromShareableHandle(&mem, (void *)(intptr_t)fd,
-                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    OK(cuMemImportFromShareableHandle(&mem, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     use_device(1);
     CUdeviceptr va = mapped(mem, GRAIN, 1);
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -286,6 +282,33 @@ static void test_shared_with_nobody(void)
     EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
 }
 
+/* A linked image that is cut off, in its head too, is told as such, and nothing is read behind it; a whole one is
+ * taken. */
+static void test_linked_image_cut_off(void)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
+    CUlinkState linker, other;
+    CUmodule module;
+    void *image;
+    size_t bytes;
+
+    start();
+    use_device(0);
+    OK(cuLinkCreate(0, NULL, NULL, &linker));
+    OK(cuLinkAddData(linker, CU_JIT_INPUT_PTX, (void *)(guintptr)text, sizeof text, "k", 0, NULL, NULL));
+    OK(cuLinkComplete(linker, &image, &bytes));
+    OK(cuModuleLoadData(&module, image));
+    const size_t lengths[] = {8, 16, 23, 24, bytes - 1, bytes};
+    for (guint i = 0; i < G_N_ELEMENTS(lengths); i++) {
+        g_autofree void *part = g_memdup2(image, lengths[i]);
+        OK(cuLinkCreate(0, NULL, NULL, &other));
+        EXPECT(lengths[i] < bytes ? CUDA_ERROR_INVALID_IMAGE : CUDA_SUCCESS,
+               cuLinkAddData(other, CU_JIT_INPUT_CUBIN, part, lengths[i], "part", 0, NULL, NULL));
+        OK(cuLinkDestroy(other));
+    }
+    OK(cuLinkDestroy(linker));
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
@@ -299,6 +322,7 @@ int main(int argc, char **argv)
         CUDA_TEST(test_fault_of_a_kernel, ""),
         CUDA_TEST(test_flag_of_another_process, ""),
         CUDA_TEST(test_shared_with_nobody, ""),
+        CUDA_TEST(test_linked_image_cut_off, ""),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-static const char text[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 g[64];\n"
+static const char text[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 g[64];\n"
     ".visible .const .align 4 .u32 c[4] = {1, 2, 3, 4};\n"
     ".visible .entry k(.param .u32 v)\n{\n.reg .b64 %d<4>; .reg .b32 %r<6>;\n.shared .align 4 .b8 s[64];\n"
     "ld.param.u32 %r1, [v]; mov.u32 %r2, %tid.x; mul.wide.u32 %d1, %r2, 4; mov.u64 %d2, g; add.s64 %d3, %d1, %d2;\n"

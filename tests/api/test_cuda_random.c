@@ -57,7 +57,8 @@ static void test_threads(void)
         children += processes[t];
     }
     print_message("%" G_GUINT64_FORMAT " calls, %" G_GUINT64_FORMAT " writes to teams, %" G_GUINT64_FORMAT
-                  " times other processes\n", all, writes, children);
+                  " times other processes\n",
+                  all, writes, children);
     assert_int_equal(failures, 0);
     assert_true(all >= variable("FANOUT_CALLS", 2000) && writes > 0);
     assert_true(children > 0 || g_getenv("FANOUT_CALLS_ALONE"));

@@ -3,7 +3,7 @@
 # call, the device, the handle and the address; two runs give the same bytes; --perfetto and --html are written;
 # options that exec cannot honour are refused.
 set -eu
-case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
+. "$TOP_SRCDIR/tests/plain.sh"
 libs=$(dirname "$FANOUT")/.libs
 [ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
 dir=$(mktemp -d)

@@ -57,10 +57,7 @@ static void test_rule_01_teardown(void)
     start();
     pid = fork();
     if (pid == 0)
-        _exit(cuDeviceGetCount(&n) == CUDA_ERROR_NOT_INITIALIZED &&
-                      cuInit(0) == CUDA_ERROR_NOT_INITIALIZED
-                  ? 0
-                  : 5);
+        _exit(cuDeviceGetCount(&n) == CUDA_ERROR_NOT_INITIALIZED && cuInit(0) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 5);
     join_child(pid);
 }
 
@@ -132,8 +129,7 @@ static void test_rule_05(void)
     start();
     Handle mem = memory(0, GRAIN, 0), object = team(2, GRAIN, 0), dead = team(2, GRAIN, 0);
     OK(cuMemRelease(dead));
-    const Handle wrong[] = {0,   1,    0xdeadbeef,  ~(Handle)0,
-                            mem, dead, object + 16, object ^ (1ull << 40)};
+    const Handle wrong[] = {0, 1, 0xdeadbeef, ~(Handle)0, mem, dead, object + 16, object ^ (1ull << 40)};
     for (gsize i = 0; i < G_N_ELEMENTS(wrong); i++) {
         INVALID(cuMulticastAddDevice(wrong[i], 0));
         INVALID(cuMulticastBindMem(wrong[i], 0, mem, 0, GRAIN, 0));
@@ -152,8 +148,7 @@ static void test_rule_06(void)
 
     start();
     EXPECT(CUDA_ERROR_NOT_PERMITTED, cuMulticastCreate(&handle, &prop));
-    EXPECT(CUDA_ERROR_NOT_PERMITTED,
-           cuMemImportFromShareableHandle(&handle, &name, CU_MEM_HANDLE_TYPE_FABRIC));
+    EXPECT(CUDA_ERROR_NOT_PERMITTED, cuMemImportFromShareableHandle(&handle, &name, CU_MEM_HANDLE_TYPE_FABRIC));
     assert_int_equal(handle, 77);
 }
 
@@ -182,8 +177,8 @@ static void test_rule_08(void)
 
     start();
     for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        CUmulticastObjectProp prop = team_prop(
-            8, sizes[i], CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC);
+        CUmulticastObjectProp prop = team_prop(8, sizes[i],
+                                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC);
         OK(cuMulticastGetGranularity(&got, &prop, CU_MULTICAST_GRANULARITY_RECOMMENDED));
         assert_true(got >= GRAIN && got % GRAIN == 0);
     }
@@ -258,8 +253,7 @@ static void test_rule_12(void)
     INVALID(cuMulticastCreate(&handle, &prop));
     assert_int_equal(handle, 77);
     int fd = -9;
-    INVALID(cuMemExportToShareableHandle(&fd, team(2, GRAIN, 0),
-                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    INVALID(cuMemExportToShareableHandle(&fd, team(2, GRAIN, 0), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     assert_int_equal(fd, -9);
 }
 
@@ -289,8 +283,7 @@ static void test_rule_13_knob(void)
 static void test_rule_14(void)
 {
     start();
-    Handle first = full_team(2, GRAIN, 0), object = full_team(2, GRAIN, 0),
-           mem = memory(0, GRAIN, 0);
+    Handle first = full_team(2, GRAIN, 0), object = full_team(2, GRAIN, 0), mem = memory(0, GRAIN, 0);
     OK(cuMulticastBindMem(first, 0, mem, 0, GRAIN, 0));
     EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
     OK(cuMemRelease(first));

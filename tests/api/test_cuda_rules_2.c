@@ -53,10 +53,8 @@ static void test_rule_20(void)
 {
     start();
     Handle object = full_team(2, GRAIN, 0);
-    EXPECT(CUDA_ERROR_ILLEGAL_STATE,
-           cuMulticastBindMem(object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0));
-    EXPECT(CUDA_ERROR_ILLEGAL_STATE,
-           cuMulticastBindMem(object, 0, memory(1, GRAIN, 0), 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_ILLEGAL_STATE, cuMulticastBindMem(object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_ILLEGAL_STATE, cuMulticastBindMem(object, 0, memory(1, GRAIN, 0), 0, GRAIN, 0));
 }
 
 /* One process adds all devices, and a device is in many objects. */
@@ -140,8 +138,8 @@ static void adds_second(int socket)
     Handle object;
     int fd = receive_fd(socket);
     if (cuInit(0) != CUDA_SUCCESS ||
-        cuMemImportFromShareableHandle(&object, (void *)(intptr_t)fd,
-                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != CUDA_SUCCESS)
+        cuMemImportFromShareableHandle(&object, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) !=
+            CUDA_SUCCESS)
         _exit(1);
     hear(socket);
     g_usleep(100000);
@@ -208,8 +206,7 @@ static void test_rule_25(void)
     OK(cuMulticastGetGranularity(&got, &prop, CU_MULTICAST_GRANULARITY_MINIMUM));
     OK(cuMulticastAddDevice(object, 0));
     OK(cuMemExportToShareableHandle(&fd, object, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    OK(cuMemImportFromShareableHandle(&again, (void *)(intptr_t)fd,
-                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    OK(cuMemImportFromShareableHandle(&again, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     OK(cuMemRelease(again));
     OK(cuMemRelease(object));
 }

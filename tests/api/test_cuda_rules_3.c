@@ -28,10 +28,8 @@ static void test_rule_29(void)
     start();
     Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 3 * GRAIN, 0);
     for (gsize i = 0; i < G_N_ELEMENTS(wrong); i++) {
-        INVALID(
-            cuMulticastBindMem(object, wrong[i].object, mem, wrong[i].memory, wrong[i].bytes, 0));
-        INVALID(cuMulticastBindMem_v2(object, 0, wrong[i].object, mem, wrong[i].memory,
-                                      wrong[i].bytes, 0));
+        INVALID(cuMulticastBindMem(object, wrong[i].object, mem, wrong[i].memory, wrong[i].bytes, 0));
+        INVALID(cuMulticastBindMem_v2(object, 0, wrong[i].object, mem, wrong[i].memory, wrong[i].bytes, 0));
     }
     OK(cuMulticastBindMem(object, GRAIN, mem, 0, 3 * GRAIN, 0));
 }
@@ -58,8 +56,7 @@ static void test_rule_31(void)
 
     start();
     Handle object = full_team(2, GRAIN, 0);
-    EXPECT(CUDA_ERROR_INVALID_DEVICE,
-           cuMulticastBindMem(object, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(object, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
     OK(cuMemCreate(&host, GRAIN, &prop, 0));
     INVALID(cuMulticastBindMem(object, 0, host, 0, GRAIN, 0));
 }
@@ -73,8 +70,7 @@ static void test_rule_32(void)
 
     start();
     Handle object = full_team(2, 2 * GRAIN, 0), mem = memory(0, GRAIN, 0);
-    EXPECT(CUDA_ERROR_INVALID_DEVICE,
-           cuMulticastBindMem_v2(object, 5, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem_v2(object, 5, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
     EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem_v2(object, 99, 0, mem, 0, GRAIN, 0));
     EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem_v2(object, -1, 0, mem, 0, GRAIN, 0));
     INVALID(cuMulticastBindMem_v2(object, 1, 0, mem, 0, GRAIN, 0));
@@ -106,8 +102,7 @@ static void test_rule_34(void)
     start();
     Handle object = full_team(2, GRAIN, 0);
     OK(cuMulticastBindMem(object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0));
-    OK(cuMulticastBindMem(object, 0, memory(1, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), 0,
-                          GRAIN, 0));
+    OK(cuMulticastBindMem(object, 0, memory(1, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), 0, GRAIN, 0));
 }
 
 /* Several ranges a device at different offsets; the same one twice, or an overlap, is refused. */
@@ -249,8 +244,7 @@ static void test_rule_38(void)
 
     start();
     use_device(0);
-    Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 2 * GRAIN, 0),
-           next = memory(0, 2 * GRAIN, 0);
+    Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 2 * GRAIN, 0), next = memory(0, 2 * GRAIN, 0);
     CUdeviceptr va = reserve(4 * GRAIN);
     OK(cuMemMap(va, 2 * GRAIN, 0, mem, 0));
     OK(cuMemMap(va + 2 * GRAIN, 2 * GRAIN, 0, next, 0));

@@ -209,8 +209,7 @@ static void test_rule_49(void)
     OK(cuMemRelease(third));
     INVALID(cuMemImportFromShareableHandle(&handle, (void *)0, FD)); /* stdin */
     close(closed);
-    EXPECT(CUDA_ERROR_UNKNOWN,
-           cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)closed, FD));
+    EXPECT(CUDA_ERROR_UNKNOWN, cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)closed, FD));
     INVALID(cuMemImportFromShareableHandle(NULL, (void *)0, FD));
     INVALID(cuMemImportFromShareableHandle(&handle, &name, FABRIC));
     INVALID(cuMemImportFromShareableHandle(&handle, NULL, FABRIC));

@@ -46,13 +46,13 @@ static void test_copies_of_rows(void)
         {16, SIZE_MAX, 0, 0, 0},
         {16, 4, SIZE_MAX - 7, 0, 0}, /* x + width wraps */
         {16, 4, SIZE_MAX - 7, 0, 64},
-        {16, 4, 0, (size_t)1 << 60, 16},                    /* y x pitch wraps */
+        {16, 4, 0, (size_t)1 << 60, 16}, /* y x pitch wraps */
         {16, 4, 0, (size_t)1 << 58, 64},
-        {16, 4, 48, ((size_t)1 << 58) - 1, 64},             /* y x pitch + x */
-        {16, 4, 0, ((size_t)1 << 63) / 64, 64},             /* beyond all memory */
-        {16, 4, 0, 0, 15},                                  /* rows that overlap */
+        {16, 4, 48, ((size_t)1 << 58) - 1, 64}, /* y x pitch + x */
+        {16, 4, 0, ((size_t)1 << 63) / 64, 64}, /* beyond all memory */
+        {16, 4, 0, 0, 15},                      /* rows that overlap */
         {16, 4, 1, 0, 16},
-        {16, 2, 0, 0, (size_t)1 << 31},                     /* above the greatest pitch */
+        {16, 2, 0, 0, (size_t)1 << 31}, /* above the greatest pitch */
         {16, 2, 0, 0, SIZE_MAX},
         {SIZE_MAX, 1, 0, 0, 0},
         {SIZE_MAX, 1, 1, 0, 0},
@@ -69,8 +69,8 @@ static void test_copies_of_rows(void)
                 for (gsize t = 0; t < G_N_ELEMENTS(types); t++) {
                     End end = {types[t], bad[i].x, bad[i].y, bad[i].pitch};
                     End plain = {types[t] == CU_MEMORYTYPE_HOST ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST, 0, 0, 0};
-                    CUresult result = copy_2d(where ? &plain : &end, where ? &end : &plain, bad[i].width,
-                                              bad[i].height, async);
+                    CUresult result = copy_2d(where ? &plain : &end, where ? &end : &plain, bad[i].width, bad[i].height,
+                                              async);
                     if (result != CUDA_ERROR_INVALID_VALUE)
                         fail_msg("row %zu, end %d of type %d: %d", i, where, types[t], result);
                 }
@@ -94,7 +94,7 @@ static void test_fills(void)
     INVALID(cuMemsetD8(device_bytes, 2, SIZE_MAX));
     INVALID(cuMemsetD32Async(device_bytes, 2, ((size_t)1 << 62) + 1, NULL));
     INVALID(cuMemsetD2D32(device_bytes, 16, 2, ((size_t)1 << 62) + 1, 4));
-    INVALID(cuMemsetD2D8(device_bytes, TOP, 2, 16, 3));        /* 2 x pitch wraps to 0 */
+    INVALID(cuMemsetD2D8(device_bytes, TOP, 2, 16, 3));             /* 2 x pitch wraps to 0 */
     INVALID(cuMemsetD2D8(device_bytes, (size_t)1 << 62, 2, 16, 5)); /* 4 x pitch */
     INVALID(cuMemsetD2D8(device_bytes, 16, 2, 16, (size_t)1 << 60 | 1));
     INVALID(cuMemsetD2D8(device_bytes, 15, 2, 16, 2)); /* rows that overlap */

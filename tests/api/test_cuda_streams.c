@@ -50,6 +50,49 @@ static void test_queries_let_time_pass(void)
     assert_true(n > 1 && n < 1000);
 }
 
+/* What asking about each of these, once, lets pass in all. */
+static uint64_t round_ps(const CUstream *streams, int n, CUevent event)
+{
+    uint64_t before, after;
+
+    OK(fo_now_ps(&before));
+    for (int i = 0; i < n; i++)
+        assert_int_equal(cuStreamQuery(streams[i]), CUDA_ERROR_NOT_READY);
+    if (event)
+        assert_int_equal(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    OK(fo_now_ps(&after));
+    return after - before;
+}
+
+/* A poller that goes round over eight streams and an event lets one quantum of 10 us pass a round, not nine, and one
+ * that asks about the same stream again begins the next. */
+static void test_a_round_of_queries_is_one_quantum(void)
+{
+    CUdeviceptr va;
+    CUstream streams[8];
+    CUevent event;
+
+    start();
+    use_device(0);
+    OK(cuMemAlloc(&va, 512 * MIB));
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    for (int i = 0; i < 8; i++) {
+        OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+        OK(cuMemsetD8Async(va + (CUdeviceptr)i * 64 * MIB, 1, 64 * MIB,
+                           streams[i])); /* far more than all rounds here */
+    }
+    OK(cuEventRecord(event, streams[7]));
+    assert_int_equal(round_ps(streams, 8, event), 10000000);
+    assert_int_equal(round_ps(streams, 8, event), 10000000);
+    assert_int_equal(round_ps(streams + 7, 1, NULL), 10000000);
+    assert_int_equal(round_ps(streams, 7, NULL), 0); /* of the same round */
+    assert_int_equal(round_ps(streams, 1, NULL), 10000000);
+    OK(cuStreamQuery(CU_STREAM_PER_THREAD)); /* what is done already, too, costs nothing more */
+    assert_int_equal(round_ps(streams + 1, 7, NULL), 0);
+    for (int i = 0; i < 8; i++)
+        OK(cuStreamSynchronize(streams[i]));
+}
+
 /* A stream waits for another's event; the legacy default stream for all blocking ones, and they for
  * it. */
 static void test_streams_are_ordered(void)
@@ -129,10 +172,7 @@ static void test_stuck_is_an_answer(void)
     EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cuStreamSynchronize(stream));
 }
 
-static void note(void *user)
-{
-    g_atomic_int_inc((gint *)user);
-}
+static void note(void *user) { g_atomic_int_inc((gint *)user); }
 
 /* Host functions run in their stream's order. */
 static void test_host_functions(void)
@@ -202,8 +242,7 @@ static void test_pools(void)
     CUmemoryPool pool, own;
     CUdeviceptr a, b;
     cuuint64_t used;
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 1}};
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 1}};
 
     start();
     use_device(0);
@@ -382,7 +421,46 @@ static void test_newer_names(void)
     assert_int_equal(n, 1);
     OK(cuStreamGetCtx_v2(stream, &context, &green));
     OK(cuCtxGetCurrent(&current));
-    assert_true(context == current && green == NULL);
+    assert_true(context == current && !green);
+}
+
+/* The launch of a graph returns at once, also where a node copies to memory that the host has not pinned: what the
+ * stream waits for comes only after it. */
+static void test_a_graph_is_not_waited_for(void)
+{
+    CUdeviceptr from, flag;
+    CUstream stream;
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec ready;
+    guint8 to[64] = {0};
+
+    start();
+    use_device(0);
+    OK(cuMemAlloc(&from, MIB));
+    OK(cuMemAlloc(&flag, MIB));
+    OK(cuMemsetD32(flag, 0, 1));
+    OK(cuMemsetD8(from, 7, sizeof to));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .srcDevice = from,
+                                .dstMemoryType = CU_MEMORYTYPE_HOST,
+                                .dstHost = to,
+                                .WidthInBytes = sizeof to,
+                                .Height = 1,
+                                .Depth = 1};
+    CUcontext context;
+    OK(cuCtxGetCurrent(&context));
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, context));
+    OK(cuGraphInstantiateWithFlags(&ready, graph, 0));
+    OK(cuStreamWaitValue32(stream, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuGraphLaunch(ready, stream));
+    assert_int_equal(to[63], 0);
+    OK(cuMemsetD32Async(flag, 1, 1, CU_STREAM_PER_THREAD));
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(to[0], 7);
+    assert_int_equal(to[63], 7);
 }
 
 int main(int argc, char **argv)
@@ -390,6 +468,7 @@ int main(int argc, char **argv)
     static const CudaTest tests[] = {
         CUDA_TEST(test_event_times_are_simulated, ""),
         CUDA_TEST(test_queries_let_time_pass, "cuda.query_quantum_ns=10000"),
+        CUDA_TEST(test_a_round_of_queries_is_one_quantum, "cuda.query_quantum_ns=10000"),
         CUDA_TEST(test_streams_are_ordered, ""),
         CUDA_TEST(test_threads_whose_work_waits_for_each_other, ""),
         CUDA_TEST(test_stuck_is_an_answer, ""),
@@ -403,6 +482,7 @@ int main(int argc, char **argv)
         CUDA_TEST(test_rank_skew, "cuda.rank_skew_us=10"),
         CUDA_TEST(test_batches, ""),
         CUDA_TEST(test_newer_names, ""),
+        CUDA_TEST(test_a_graph_is_not_waited_for, ""),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

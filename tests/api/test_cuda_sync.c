@@ -15,10 +15,7 @@ typedef struct {
     CUcontext context[2];
 } Memory;
 
-static gboolean is_host(Kind kind)
-{
-    return kind < DEVICE;
-}
+static gboolean is_host(Kind kind) { return kind < DEVICE; }
 
 static void memory_open(Memory *m)
 {
@@ -85,21 +82,14 @@ static CUresult copy(const Memory *m, Way way, Kind to, Kind from, CUstream stre
     case COPY:
         return to == PAGEABLE && !is_host(from) ? cuMemcpyDtoH((void *)(uintptr_t)target, source, bytes)
                                                 : cuMemcpy(target, source, bytes);
-    case COPY_ASYNC:
-        return cuMemcpyAsync(target, source, bytes, stream);
-    case COPY_2D:
-        return cuMemcpy2D(&rows);
-    case COPY_2D_ASYNC:
-        return cuMemcpy2DAsync(&rows, stream);
-    default:
-        return cuMemcpyBatchAsync(&target, &source, &bytes, 1, &how, &first, 1, stream);
+    case COPY_ASYNC: return cuMemcpyAsync(target, source, bytes, stream);
+    case COPY_2D: return cuMemcpy2D(&rows);
+    case COPY_2D_ASYNC: return cuMemcpy2DAsync(&rows, stream);
+    default: return cuMemcpyBatchAsync(&target, &source, &bytes, 1, &how, &first, 1, stream);
     }
 }
 
-static gboolean is_synchronous(Way way)
-{
-    return way == COPY || way == COPY_2D;
-}
+static gboolean is_synchronous(Way way) { return way == COPY || way == COPY_2D; }
 
 /* The stream waits for the flag, which set_flag() alone sets. */
 static void block(const Memory *m, CUstream stream)

@@ -32,10 +32,7 @@ static CUresult import(int fd, Handle *handle)
     return cuMemImportFromShareableHandle(handle, (void *)(intptr_t)fd, FD_TYPE);
 }
 
-static guint64 size_of(int fd)
-{
-    return (guint64)lseek(fd, 0, SEEK_END);
-}
+static guint64 size_of(int fd) { return (guint64)lseek(fd, 0, SEEK_END); }
 
 /* A file with the same bytes from `from` on, of another inode; sealed as the library seals its own, or not. */
 static int copy_of(int fd, guint64 from, gboolean sealed)
@@ -105,7 +102,10 @@ typedef struct {
     gsize offset, bytes;
     gint64 value;
 } Forgery;
-#define PAGE(type, member, value) {offsetof(type, member), sizeof(((type *)NULL)->member), value}
+#define PAGE(type, member, value)                                                                                      \
+    {                                                                                                                  \
+        offsetof(type, member), sizeof(((type *)NULL)->member), value                                                  \
+    }
 
 static void refuse(int fd, guint64 base, const Forgery *forgery, gsize n)
 {
@@ -124,19 +124,35 @@ static void refuse(int fd, guint64 base, const Forgery *forgery, gsize n)
 static void test_forged_properties(void)
 {
     const gsize kind = offsetof(pthread_mutex_t, __data.__kind);
-    const Forgery memory_forgeries[] = {
-        PAGE(PhysPage, magic, 0), PAGE(PhysPage, bytes, 0), PAGE(PhysPage, bytes, GRAIN + 4096),
-        PAGE(PhysPage, bytes, -1), PAGE(PhysPage, location_type, 0), PAGE(PhysPage, location_type, 2),
-        PAGE(PhysPage, location_type, 4), PAGE(PhysPage, location_type, -1), PAGE(PhysPage, location_id, 8),
-        PAGE(PhysPage, location_id, -1), PAGE(PhysPage, location_id, 65536), PAGE(PhysPage, handle_types, 0),
-        PAGE(PhysPage, handle_types, 3), PAGE(PhysPage, handle_types, -1),
-        {offsetof(PhysShared, lock) + kind, 4, 0}, {offsetof(PhysShared, lock) + kind, 4, 0x3f},
-        {offsetof(PhysShared, lock) + kind, 4, -1}};
-    const Forgery team_forgeries[] = {
-        PAGE(TeamPage, magic, 1), PAGE(TeamPage, bytes, 0), PAGE(TeamPage, bytes, GRAIN + 1), PAGE(TeamPage, bytes, -1),
-        PAGE(TeamPage, handle_types, 0), PAGE(TeamPage, handle_types, 16), PAGE(TeamPage, handle_types, -1),
-        PAGE(TeamPage, n_devices, 0), PAGE(TeamPage, n_devices, TEAM_MEMBERS_MAX + 1), PAGE(TeamPage, n_devices, -1),
-        {offsetof(TeamPage, lock) + kind, 4, 0}, {offsetof(TeamPage, lock) + kind, 4, 0x7f}};
+    const Forgery memory_forgeries[] = {PAGE(PhysPage, magic, 0),
+                                        PAGE(PhysPage, bytes, 0),
+                                        PAGE(PhysPage, bytes, GRAIN + 4096),
+                                        PAGE(PhysPage, bytes, -1),
+                                        PAGE(PhysPage, location_type, 0),
+                                        PAGE(PhysPage, location_type, 2),
+                                        PAGE(PhysPage, location_type, 4),
+                                        PAGE(PhysPage, location_type, -1),
+                                        PAGE(PhysPage, location_id, 8),
+                                        PAGE(PhysPage, location_id, -1),
+                                        PAGE(PhysPage, location_id, 65536),
+                                        PAGE(PhysPage, handle_types, 0),
+                                        PAGE(PhysPage, handle_types, 3),
+                                        PAGE(PhysPage, handle_types, -1),
+                                        {offsetof(PhysShared, lock) + kind, 4, 0},
+                                        {offsetof(PhysShared, lock) + kind, 4, 0x3f},
+                                        {offsetof(PhysShared, lock) + kind, 4, -1}};
+    const Forgery team_forgeries[] = {PAGE(TeamPage, magic, 1),
+                                      PAGE(TeamPage, bytes, 0),
+                                      PAGE(TeamPage, bytes, GRAIN + 1),
+                                      PAGE(TeamPage, bytes, -1),
+                                      PAGE(TeamPage, handle_types, 0),
+                                      PAGE(TeamPage, handle_types, 16),
+                                      PAGE(TeamPage, handle_types, -1),
+                                      PAGE(TeamPage, n_devices, 0),
+                                      PAGE(TeamPage, n_devices, TEAM_MEMBERS_MAX + 1),
+                                      PAGE(TeamPage, n_devices, -1),
+                                      {offsetof(TeamPage, lock) + kind, 4, 0},
+                                      {offsetof(TeamPage, lock) + kind, 4, 0x7f}};
 
     start();
     use_device(0);
@@ -237,6 +253,25 @@ static void test_a_page_that_changes(void)
     }
 }
 
+/* Proves that a bind that the fabric does not make is no success: a peer makes the page say that a bind is elsewhere,
+ * so that the call finds room there, and the fabric, which still has it, refuses. It may be tried again. */
+static void test_a_bind_that_the_fabric_refuses(void)
+{
+    start();
+    use_device(0);
+    Handle mem = memory(0, GRAIN, FD_TYPE), object = full_team(2, 2 * GRAIN, FD_TYPE);
+    int fd = export(object);
+    TeamPage *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    page->bind[0].offset = GRAIN;
+    assert_int_equal(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(page->n_binds, 1);
+    OK(cuMulticastUnbind(object, 0, GRAIN, GRAIN));
+    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    munmap(page, sizeof *page);
+    close(fd);
+}
+
 /* Proves that a lock that a peer keeps for ever, or breaks, is gone past after some seconds, once. */
 static void test_locks_that_are_kept(void)
 {
@@ -296,6 +331,7 @@ int main(int argc, char **argv)
         CUDA_TEST(test_forged_properties, ""),
         CUDA_TEST(test_forged_contents, "cuda.sticky_faults=false"),
         CUDA_TEST(test_a_page_that_changes, ""),
+        CUDA_TEST(test_a_bind_that_the_fabric_refuses, ""),
         CUDA_TEST(test_locks_that_are_kept, ""),
         CUDA_TEST(test_forged_fabric_handles, "cuda.imex_channel=true"),
         CUDA_TEST_END,

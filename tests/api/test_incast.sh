@@ -3,7 +3,7 @@
 # links take 392 GB/s (docs/fidelity.md), so that each gets 196 and needs 342 us; as two processes exactly what it gets as
 # two threads, in each of several runs, with the same bytes of report.
 set -eu
-case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
+. "$TOP_SRCDIR/tests/plain.sh"
 libs=$(dirname "$FANOUT")/.libs
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

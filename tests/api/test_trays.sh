@@ -3,7 +3,7 @@
 # identity; descriptors stay in their tray, and fabric handles make one team of all, whose sum is right. What cannot be a
 # tray is refused.
 set -eu
-case ${SANITIZE:-no} in no | '') ;; *) echo "skipped: a plain program cannot load a sanitized library"; exit 77 ;; esac
+. "$TOP_SRCDIR/tests/plain.sh"
 libs=$(dirname "$FANOUT")/.libs
 [ -f "$libs/libcuda.so.1" ] || { echo "skipped: no $libs/libcuda.so.1"; exit 77; }
 dir=$(mktemp -d)

@@ -11,6 +11,7 @@ make_page() { # NAME WORD...: NAME.html; of exec, whose program stands behind "-
     shift
     case $1 in
         exec) "$FANOUT" exec -s dgx-h100 --where --html "$name.html" -- "$(dirname "$FANOUT")/examples/$2" >out 2>err ;;
+        fabric) "$FANOUT" exec -s dgx-h100 -- "$FANOUT" "$@" --html "$name.html" >out 2>err ;; # of a job that runs
         *) "$FANOUT" "$@" --html "$name.html" >out 2>err ;;
     esac || complain "page of $*: $(cat err)"
     pages="$pages $name.html"
@@ -35,6 +36,7 @@ make_page plot plot swept.db
 make_page compare compare a.json b.json
 make_page ptx ptx kernel.ptx
 make_page doctor doctor
+make_page fabric fabric status
 "$FANOUT" --list-reference | python3 -c 'import json, sys
 for verb in json.load(sys.stdin)["verbs"]:
     if verb["html"]:

@@ -33,8 +33,12 @@ int main(void)
     for (int s = 0; s < 3; s++)
         CHECK(cuStreamCreate(&stream[s], CU_STREAM_NON_BLOCKING));
     for (int s = 0; s < 3; s++) {
-        const FoKernel kernel = {.name = "same", .program = program, .args = &args[s % 2], .args_bytes = sizeof args[0],
-                                 .ctas = 1, .threads = THREADS};
+        const FoKernel kernel = {.name = "same",
+                                 .program = program,
+                                 .args = &args[s % 2],
+                                 .args_bytes = sizeof args[0],
+                                 .ctas = 1,
+                                 .threads = THREADS};
         CHECK(fo_launch(&kernel, stream[s % 2]));
     }
     CHECK(cuMemcpyDtoDAsync(team.unicast[3], team.unicast[0], BYTES, stream[2]));

@@ -98,7 +98,25 @@ reduce_scatter ring,pull,nvls,auto
 broadcast ring,push,nvls,auto
 all_to_all direct,auto
 sendrecv direct,auto
+reduce ring,auto
+gather p2p,auto
+scatter p2p,auto
 LIST
+# A barrier has no bytes to fill or to compare.
+"$FANOUT" coll barrier -s teach-4gpu -a direct,nvls --format csv >out 2>err || complain "barrier: $(cat err)"
+[ "$(grep -c '^barrier,0,0,' out)" = 2 ] || complain "barrier: $(cat out)"
+# As nccl-tests have them: -o prod and avg, and -d all, of which what the switch cannot add is left out, with a reason.
+for redop in prod avg; do
+    "$FANOUT" coll reduce -o $redop -b 36K -n 6 --root 3 --format csv >out 2>err || complain "-o $redop: $(cat err)"
+    grep -q "^reduce,36864,9216,f32,$redop,.*,true,packet" out || complain "-o $redop: $(cat out)"
+    refuses "nvls has no $redop.*ring and tree have it" coll all_reduce -a nvls -o $redop
+done
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls,ring -d all -b 16K --format csv >out 2>err || complain "-d all: $(cat err)"
+[ "$(grep -c ',ring,.*,true,' out)" = 10 ] && [ "$(grep -c ',nvls,.*,true,' out)" = 7 ] || complain "-d all: $(cat out)"
+says 'left out of -d all: nvls with s64: .*integer add' coll all_reduce -s teach-4gpu -a nvls,ring -d all -b 16K
+refuses '20 GPUs cannot.*-n is the number of GPUs, --iters N that of iterations' coll all_reduce -n 20
+"$FANOUT" coll all_reduce -s gb200-nvl72 -n 5 -b 4K >out 2>err || complain "-n 5: $(cat err)"
+grep -q -e '-n 5 is the number of GPUs; of iterations: --iters 5' err || complain "-n 5 is not said: $(cat err)"
 "$FANOUT" coll all_reduce -a ring -p ll128 -b 36K -o max -d bfloat16 --format csv | grep -q 'ring,ll128.*true' ||
     complain "ring with ll128"
 "$FANOUT" coll all_reduce -a best -b 8K -n 2 --format csv | grep -q true || complain "best"

@@ -19,12 +19,12 @@ cat >k.ptx <<'PTX'
 .visible .entry bad()
 {
     .reg .b32 %r<9>;
-    wgmma.fence.sync.aligned;
+    tcgen05.wait::ld.sync.aligned;
     ret;
 }
 PTX
 says '^  good  *entry  *u64, b8\[12\]  *16  *32  *0  *256  *4  *-$' ptx k.ptx
-says 'k.ptx:16:5: instruction wgmma.fence.sync.aligned: tensor cores are not simulated' ptx k.ptx
+says 'k.ptx:16:5: instruction tcgen05.wait::ld.sync.aligned: of tensor cores' ptx k.ptx
 says '^  st.shared  *1  *1$' ptx k.ptx
 says '"functions_that_run": 1' ptx k.ptx --format json
 says '^good,entry,"u64, b8\[12\]",16,32,0,256,4,$' ptx k.ptx --format csv

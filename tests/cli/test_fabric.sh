@@ -3,7 +3,7 @@
 # absent, broken and restarted, a link that slows down, and a GPU that is reset, each as the error that is documented;
 # what cannot be is refused by a line that says what would be right, and the program notices nothing of it.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
-case ${SANITIZE:-no} in no | '') ;; *) echo "skipped: a plain program cannot load a sanitized library"; exit 77 ;; esac
+. "$TOP_SRCDIR/tests/plain.sh"
 libs=$(dirname "$FANOUT")/.libs
 [ -f "$libs/libcuda.so.1" ] || { echo "skipped: no $libs/libcuda.so.1"; exit 77; }
 mkdir include

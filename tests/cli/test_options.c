@@ -2,8 +2,8 @@
 
 #include "cli/options.h"
 
-static const Verb verb_try = {.name = "try", .usage = "THING", .text = "tries things",
-                              .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS};
+static const Verb verb_try = {
+    .name = "try", .usage = "THING", .text = "tries things", .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS};
 
 /* Parses a command line written with blanks; returns what is left of it, to be freed with
  * g_strfreev. */
@@ -186,9 +186,8 @@ static void test_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_all_given),
-        cmocka_unit_test(test_bad_lines),   cmocka_unit_test(test_double_dash),
-        cmocka_unit_test(test_arguments),   cmocka_unit_test(test_unable),
+        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_all_given), cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_double_dash), cmocka_unit_test(test_arguments), cmocka_unit_test(test_unable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

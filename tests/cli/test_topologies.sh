@@ -40,6 +40,7 @@ int main(void)
     return 0;
 }
 EOF
+. "$TOP_SRCDIR/tests/plain.sh"
 libs=$(dirname "$FANOUT")/.libs
 ${CC:-cc} -I"$TOP_SRCDIR/api/include" team.c -o team "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
 team() { "$FANOUT" exec "$@" --report report.txt -- ./team >out 2>err; }

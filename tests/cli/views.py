@@ -34,6 +34,8 @@ FILES = {
     ("table", "resume"): ["resumed.rows"],
     ("table", "errors"): None,
     ("exec", "report"): ["r.txt", "r.json", "r.csv", "r.html", "-"],
+    ("exec", "library"): None,
+    ("exec", "report-ranks"): None,
     ("sweep", "out"): ["other.db"],
     ("sweep", "csv"): ["points.csv"],
     ("plot", "out"): ["p.svg", "p.png", "p.html"],

@@ -37,14 +37,28 @@ static void cube(void)
 {
     const CUDA_ARRAY3D_DESCRIPTOR wanted = {W, H, D, CU_AD_FORMAT_UNSIGNED_INT16, 2, 0};
     static unsigned in[D][H][W], out[2][2][W], row[2][W];
-    CUDA_MEMCPY3D write = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                           .WidthInBytes = sizeof in[0][0], .Height = H, .Depth = D},
-                  read = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcY = 1, .srcZ = 1,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out,
-                          .WidthInBytes = sizeof in[0][0], .Height = 2, .Depth = 2};
-    CUDA_MEMCPY2D flat = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcXInBytes = 4, .srcY = 2,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = row, .dstPitch = sizeof row[0],
-                          .WidthInBytes = 8, .Height = 2};
+    CUDA_MEMCPY3D write = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = in,
+                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .WidthInBytes = sizeof in[0][0],
+                           .Height = H,
+                           .Depth = D},
+                  read = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcY = 1,
+                          .srcZ = 1,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = out,
+                          .WidthInBytes = sizeof in[0][0],
+                          .Height = 2,
+                          .Depth = 2};
+    CUDA_MEMCPY2D flat = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcXInBytes = 4,
+                          .srcY = 2,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = row,
+                          .dstPitch = sizeof row[0],
+                          .WidthInBytes = 8,
+                          .Height = 2};
     CUDA_ARRAY3D_DESCRIPTOR got;
     CUcontext context;
     CUgraph graph;

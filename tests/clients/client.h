@@ -26,12 +26,12 @@ static inline void client_check(CUresult result, const char *call, const char *f
     fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, name ? name : "?");
     _exit(1);
 }
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            _exit(1);                                                                              \
-        }                                                                                          \
+#define REQUIRE(condition)                                                                                             \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 /* Two processes that take turns over pipes: owner(to, from) in this one, guest(from, to) in another, which begins with
@@ -53,10 +53,7 @@ static inline int run_pair(void (*owner)(int, int), void (*guest)(int, int))
     return 0;
 }
 
-static inline size_t round_up(size_t bytes, size_t to)
-{
-    return (bytes + to - 1) / to * to;
-}
+static inline size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 static inline CUmemAllocationProp device_memory(int device, int types)
 {
@@ -71,8 +68,7 @@ static inline CUmemAllocationProp device_memory(int device, int types)
 
 static inline void allow(CUdeviceptr va, size_t bytes, int device)
 {
-    CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_DEVICE, device},
-                            CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_DEVICE, device}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CHECK(cuMemSetAccess(va, bytes, &desc, 1));
 }
 
@@ -97,17 +93,13 @@ typedef struct {
     int (*socket)[2]; /* of each rank: [0] to send to it, [1] where it receives */
 } Rank;
 
-static inline void barrier(const Rank *me)
-{
-    pthread_barrier_wait(me->everybody);
-}
+static inline void barrier(const Rank *me) { pthread_barrier_wait(me->everybody); }
 
 static inline void give_fd(int socket, int fd)
 {
     char byte = 'f', control[CMSG_SPACE(sizeof(int))];
     struct iovec io = {&byte, 1};
-    struct msghdr msg = {
-        .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     memset(control, 0, sizeof control);
     struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
     c->cmsg_level = SOL_SOCKET;
@@ -121,8 +113,7 @@ static inline int take_fd(int socket)
 {
     char byte, control[CMSG_SPACE(sizeof(int))];
     struct iovec io = {&byte, 1};
-    struct msghdr msg = {
-        .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     int fd;
     REQUIRE(recvmsg(socket, &msg, 0) == 1);
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof fd);
@@ -131,23 +122,20 @@ static inline int take_fd(int socket)
 
 /* Rank `root`'s handle reaches every rank as a descriptor; what is returned is this rank's handle.
  */
-static inline CUmemGenericAllocationHandle share(const Rank *me, int root,
-                                                 CUmemGenericAllocationHandle handle)
+static inline CUmemGenericAllocationHandle share(const Rank *me, int root, CUmemGenericAllocationHandle handle)
 {
     int fd;
     if (me->rank == root) {
         for (int r = 0; r < me->ranks; r++)
             if (r != root) {
-                CHECK(cuMemExportToShareableHandle(&fd, handle,
-                                                   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+                CHECK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
                 give_fd(me->socket[r][0], fd);
                 close(fd);
             }
         return handle;
     }
     fd = take_fd(me->socket[me->rank][1]);
-    CHECK(cuMemImportFromShareableHandle(&handle, (void *)(uintptr_t)fd,
-                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    CHECK(cuMemImportFromShareableHandle(&handle, (void *)(uintptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     close(fd);
     return handle;
 }
@@ -156,8 +144,8 @@ static inline CUmemGenericAllocationHandle share(const Rank *me, int root,
 static inline int run_ranks(int ranks, void (*rank_main)(const Rank *me))
 {
     pthread_barrierattr_t attr;
-    pthread_barrier_t *everybody =
-        mmap(NULL, sizeof *everybody, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_barrier_t *everybody = mmap(NULL, sizeof *everybody, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                                        0);
     int socket[16][2], bad = 0, status;
 
     pthread_barrierattr_init(&attr);

@@ -7,7 +7,14 @@
 
 #include <cuda.h>
 
-#define DRIVER(call) do { CUresult r_ = (call); if (r_) { printf("line %d: %d\n", __LINE__, r_); exit(1); } } while (0)
+#define DRIVER(call)                                                                                                   \
+    do {                                                                                                               \
+        CUresult r_ = (call);                                                                                          \
+        if (r_) {                                                                                                      \
+            printf("line %d: %d\n", __LINE__, r_);                                                                     \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
 
 static double now_us(clockid_t id)
 {

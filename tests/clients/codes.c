@@ -27,8 +27,10 @@ static const char no_form[] = ".version 8.8\n.target sm_90\n.address_size 64\n"
                               "st.global.b64 [%a], %q; ret; }\n"; /* of s64 there is min and max alone */
 static const char no_word[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
                               ".visible .entry k() { .reg .b32 %r<2>; add.sideways.u32 %r1, %r1, 1; ret; }\n";
-static const char not_here[] = ".version 8.0\n.target sm_90a\n.address_size 64\n"
-                               ".visible .entry k() { wgmma.fence.sync.aligned; ret; }\n";
+static const char not_here[] =
+    ".version 8.0\n.target sm_90a\n.address_size 64\n"
+    ".visible .entry k() { .reg .b32 %r<9>; .reg .b64 %a; wmma.load.c.sync.aligned.row.m16n16k16.global.f16\n"
+    "{%r1, %r2, %r3, %r4}, [%a]; ret; }\n";
 static const char future[] = ".version 99.9\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n";
 static const char outside[] = ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func gone;\n"
                               ".visible .entry k() { call gone; ret; }\n";
@@ -48,7 +50,7 @@ static unsigned count;
 static const char *name;
 static unsigned word = 5, at = 1;
 static void *args[] = {&memory, &word, &at};
-#define LAUNCH(f, grid, block, shared, params, extra) \
+#define LAUNCH(f, grid, block, shared, params, extra)                                                                  \
     cuLaunchKernel(f, grid, 1, 1, block, 1, 1, shared, stream, params, extra)
 
 static CUresult load(const void *image)
@@ -60,8 +62,11 @@ static CUresult load(const void *image)
 
 static CUresult packed(size_t n, int ended)
 {
-    struct { CUdeviceptr p; unsigned v, i; } a = {memory, 6, 2};
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &a, CU_LAUNCH_PARAM_BUFFER_SIZE, &n,
+    struct {
+        CUdeviceptr p;
+        unsigned v, i;
+    } a = {memory, 6, 2};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER,          &a,   CU_LAUNCH_PARAM_BUFFER_SIZE, &n,
                      ended ? CU_LAUNCH_PARAM_END : (void *)9, NULL, CU_LAUNCH_PARAM_END};
     return LAUNCH(put, 1, 1, 0, NULL, extra);
 }
@@ -72,7 +77,7 @@ static CUresult with(CUfunction f, unsigned grid, CUlaunchAttributeID id, CUlaun
     CUlaunchConfig c = {grid, 1, 1, 32, 1, 1, 0, stream, &a, 1};
     return cuLaunchKernelEx(&c, f, f == put ? args : NULL, NULL);
 }
-#define CLUSTER(f, grid, n) \
+#define CLUSTER(f, grid, n)                                                                                            \
     with(f, grid, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, (CUlaunchAttributeValue){.clusterDim = {n, 1, 1}})
 
 static CUresult option(CUjit_option o, void *v)
@@ -83,7 +88,12 @@ static CUresult option(CUjit_option o, void *v)
 }
 
 /* Each: the i-th call, its text, and what it is to answer; *call NULL: there is none. */
-#define ROW(c, code) if (i == n++) { *call = #c; *expected = code; return c; }
+#define ROW(c, code)                                                                                                   \
+    if (i == n++) {                                                                                                    \
+        *call = #c;                                                                                                    \
+        *expected = code;                                                                                              \
+        return c;                                                                                                      \
+    }
 typedef CUresult Rows(int i, const char **call, CUresult *expected);
 
 static CUresult loads(int i, const char **call, CUresult *expected)
@@ -206,10 +216,10 @@ static CUresult launches(int i, const char **call, CUresult *expected)
     ROW(CLUSTER(bounded, 16, 16), CUDA_ERROR_INVALID_CLUSTER_SIZE)
     ROW(CLUSTER(bounded, 32, 32), CUDA_ERROR_INVALID_CLUSTER_SIZE)
     ROW(CLUSTER(bounded, 4, 0), CUDA_ERROR_INVALID_CLUSTER_SIZE)
-    ROW(with(bounded, 1, (CUlaunchAttributeID)99, (CUlaunchAttributeValue){.cooperative = 0}),
-        CUDA_ERROR_INVALID_VALUE)
+    ROW(with(bounded, 1, (CUlaunchAttributeID)99, (CUlaunchAttributeValue){.cooperative = 0}), CUDA_ERROR_INVALID_VALUE)
     ROW(with(bounded, 1, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-             (CUlaunchAttributeValue){.programmaticStreamSerializationAllowed = 1}), CUDA_SUCCESS)
+             (CUlaunchAttributeValue){.programmaticStreamSerializationAllowed = 1}),
+        CUDA_SUCCESS)
     ROW(with(bounded, 1, CU_LAUNCH_ATTRIBUTE_PRIORITY, (CUlaunchAttributeValue){.priority = -1}), CUDA_SUCCESS)
     ROW(cuLaunchKernelEx(NULL, put, args, NULL), CUDA_ERROR_INVALID_VALUE)
     ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, put, 256, 0), CUDA_SUCCESS)
@@ -274,7 +284,7 @@ int main(int argc, char **argv)
         return 1;
     for (int part = 0, i = 0; part < (int)(sizeof parts / sizeof parts[0]); i++) {
         CUresult got = parts[part](i, &call, &expected);
-        if (call == NULL) {
+        if (!call) {
             part++;
             i = -1;
             continue;

@@ -3,7 +3,8 @@
  * handle. Prints ok. */
 #include "tests/clients/client.h"
 
-static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+static const char text[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".extern .func (.param .b64 out) cudaCGGetIntrinsicHandle(.param .b32 scope);\n"
     ".extern .func (.param .b32 out) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);\n"
     ".visible .entry meet(.param .u64 p)\n{\n.reg .b64 %d<8>; .reg .b32 %r<16>; .reg .pred %p<4>;\n"

@@ -7,24 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { unsigned x, y, z; } dim3;
+typedef struct {
+    unsigned x, y, z;
+} dim3;
 typedef void *Stream;
 
 static void *library;
 static void *find(const char *name)
 {
     void *symbol = dlsym(library, name);
-    if (symbol == NULL) {
+    if (!symbol) {
         printf("no %s\n", name);
         exit(1);
     }
     return symbol;
 }
+/* clang-format off */
 #define GET(name, ...) int (*name)(__VA_ARGS__); do { void *s_ = find(#name); memcpy(&name, &s_, sizeof s_); } while (0)
 #define CK(call) do { int r_ = (call); if (r_) { printf("%s: %d\n", #call, r_); exit(1); } } while (0)
 #define IS(what) do { if (!(what)) { printf("line %d: not so: %s\n", __LINE__, #what); exit(1); } } while (0)
+/* clang-format on */
 
-static const char text[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 total;\n"
+static const char text[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 total;\n"
     ".visible .entry fill(.param .u64 p, .param .u32 v)\n{\n.reg .b64 %d<4>; .reg .b32 %r<6>;\n"
     "ld.param.u64 %d1, [p]; ld.param.u32 %r1, [v]; mov.u32 %r2, %tid.x; mul.wide.u32 %d2, %r2, 4;\n"
     "add.s64 %d3, %d1, %d2; add.u32 %r3, %r1, %r2; st.global.u32 [%d3], %r3;\n"
@@ -35,11 +40,23 @@ static struct {
     uint32_t magic;
     uint16_t version, header;
     uint64_t size;
-    struct { uint16_t kind, version; uint32_t header; uint64_t padded; uint32_t packed, flags2; uint16_t minor, major;
-             uint32_t arch; uint64_t name; uint64_t flags, zero, bytes; char more[16]; } entry;
+    struct {
+        uint16_t kind, version;
+        uint32_t header;
+        uint64_t padded;
+        uint32_t packed, flags2;
+        uint16_t minor, major;
+        uint32_t arch;
+        uint64_t name;
+        uint64_t flags, zero, bytes;
+        char more[16];
+    } entry;
     char data[(sizeof text + 7) & ~7ul];
 } image;
-static struct { int magic, version; void *data, *file; } wrapper;
+static struct {
+    int magic, version;
+    void *data, *file;
+} wrapper;
 static char stand_in, variable; /* of the kernel and the variable in the host's program */
 
 static void make_image(void)
@@ -78,10 +95,10 @@ static void look_at_device(int version)
     CK(properties(prop, 0));
     int size = version == 12 ? 1032 : 1008;
     IS(prop[size] == 0x55 && prop[size - 1] == 0);
-    IS(memcmp(prop + 360, (int[]){9, 0}, 8) == 0);                                    /* major, minor */
-    IS(memcmp(prop + (version == 12 ? 388 : 384), (int[]){132}, 4) == 0);             /* multiProcessorCount */
+    IS(memcmp(prop + 360, (int[]){9, 0}, 8) == 0);                        /* major, minor */
+    IS(memcmp(prop + (version == 12 ? 388 : 384), (int[]){132}, 4) == 0); /* multiProcessorCount */
     memcpy(&value, prop + (version == 12 ? 616 : 596), 4);
-    IS(value >= 50 << 20);                                                            /* l2CacheSize */
+    IS(value >= 50 << 20); /* l2CacheSize */
     if (version == 12) {
         GET(cudaGetDeviceProperties, void *, int);
         memset(prop, 0x55, sizeof prop);
@@ -92,11 +109,15 @@ static void look_at_device(int version)
 
 static void look_at_pointer(int version, void *device)
 {
-    struct { int type, device; void *at, *host; long more[8]; } a;
+    struct {
+        int type, device;
+        void *at, *host;
+        long more[8];
+    } a;
     GET(cudaPointerGetAttributes, void *, const void *);
     memset(&a, 0x55, sizeof a);
     CK(cudaPointerGetAttributes(&a, device));
-    IS(a.type == 2 && a.device == 0 && a.at == device && a.host == NULL);
+    IS(a.type == 2 && a.device == 0 && a.at == device && !a.host);
     IS((a.more[0] == 0x5555555555555555) == (version == 12)); /* which has no such member */
 }
 
@@ -104,14 +125,16 @@ static void look_at_pointer(int version, void *device)
  * when it is launched all the same, as compiled programs do. */
 static void look_at_errors(void *no_kernel)
 {
-    static const struct { int code; const char *name, *text; } rows[] = {
-        {1, "cudaErrorInvalidValue", "invalid argument"},
-        {9, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
-        {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-        {209, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
-        {700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
-        {801, "cudaErrorNotSupported", "operation not supported"},
-        {4711, "unrecognized error code", "unrecognized error code"}};
+    static const struct {
+        int code;
+        const char *name, *text;
+    } rows[] = {{1, "cudaErrorInvalidValue", "invalid argument"},
+                {9, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+                {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+                {209, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
+                {700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+                {801, "cudaErrorNotSupported", "operation not supported"},
+                {4711, "unrecognized error code", "unrecognized error code"}};
     void *names[] = {find("cudaGetErrorName"), find("cudaGetErrorString")};
     const char *(*name)(int), *(*text)(int);
     GET(__cudaGetKernel, void **, const void *);
@@ -122,16 +145,25 @@ static void look_at_errors(void *no_kernel)
     memcpy(&text, &names[1], 8);
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         IS(!strcmp(name(rows[i].code), rows[i].name) && !strcmp(text(rows[i].code), rows[i].text));
-    IS(__cudaGetKernel(&kernel, no_kernel) == 98 && kernel == NULL);
+    IS(__cudaGetKernel(&kernel, no_kernel) == 98 && !kernel);
     IS(__cudaLaunchKernel(kernel, one, one, NULL, 0, NULL) == 98);
 }
 
 /* Of 132 SMs, 16 CTAs of 128 threads on each, 4 in a cluster: 528; and 8 in one at most. */
 static void look_at_clusters(void)
 {
-    struct { int id; char pad[4]; unsigned value[16]; } attribute = {.id = 4, .value = {4, 1, 1}};
-    struct { dim3 grid, block; size_t shared; Stream stream; void *attributes; unsigned n; } config = {
-        {8, 1, 1}, {128, 1, 1}, 0, NULL, &attribute, 1};
+    struct {
+        int id;
+        char pad[4];
+        unsigned value[16];
+    } attribute = {.id = 4, .value = {4, 1, 1}};
+    struct {
+        dim3 grid, block;
+        size_t shared;
+        Stream stream;
+        void *attributes;
+        unsigned n;
+    } config = {{8, 1, 1}, {128, 1, 1}, 0, NULL, &attribute, 1};
     GET(cudaOccupancyMaxActiveClusters, int *, const void *, const void *);
     GET(cudaOccupancyMaxPotentialClusterSize, int *, const void *, const void *);
     int n = -1;
@@ -186,7 +218,7 @@ static void run(int version)
     IS(cudaLaunchKernel(&variable, one, block, args, 0, NULL) == 98); /* no kernel */
     look_at_errors(&variable);
     look_at_clusters();
-    IS(cudaMallocArray(&array, NULL, 1, 1, 0) == 801);                /* not there, and says so */
+    IS(cudaMallocArray(&array, NULL, 1, 1, 0) == 801); /* not there, and says so */
     IS(cudaGetLastError() == 801 && cudaGetLastError() == 0);
     look_at_pointer(version, p);
     CK(cudaDeviceSynchronize());
@@ -199,7 +231,7 @@ int main(int argc, char **argv)
     char name[32];
     snprintf(name, sizeof name, "libcudart.so.%d", version);
     library = dlopen(name, RTLD_NOW);
-    if (library == NULL) {
+    if (!library) {
         puts(dlerror());
         return 1;
     }

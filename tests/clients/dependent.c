@@ -3,7 +3,8 @@
  * h100/memory.csv has them; always ok. */
 #include "tests/clients/client.h"
 
-static const char text[] = ".version 7.8\n.target sm_90\n.address_size 64\n"
+static const char text[] =
+    ".version 7.8\n.target sm_90\n.address_size 64\n"
     ".visible .entry early()\n{\ngriddepcontrol.launch_dependents; griddepcontrol.wait; ret;\n}\n"
     ".visible .entry late()\n{\ngriddepcontrol.wait; griddepcontrol.launch_dependents; ret;\n}\n"
     ".visible .entry count(.param .u64 p)\n{\n.reg .b64 %d<3>; .reg .b32 %r<3>;\n"
@@ -15,8 +16,15 @@ static const char text[] = ".version 7.8\n.target sm_90\n.address_size 64\n"
 static void launch(CUstream stream, CUfunction function, unsigned ctas, int programmatic, void **params)
 {
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
-    CUlaunchConfig config = {.gridDimX = ctas, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1,
-                             .blockDimZ = 1, .hStream = stream, .attrs = &attribute, .numAttrs = 1};
+    CUlaunchConfig config = {.gridDimX = ctas,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 32,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .hStream = stream,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
     attribute.value.programmaticStreamSerializationAllowed = programmatic;
     CHECK(cuLaunchKernelEx(&config, function, params, NULL));
 }

@@ -12,14 +12,20 @@ static const struct {
     unsigned shared;
     CUresult load, launch, end;
 } kinds[] = {
-    {"cycle", HEAD ".func a();\n.func b() { call.uni a, (); ret; }\n"
-     ".func a() { .local .align 8 .b8 x[256]; .reg .b64 %d; mov.u64 %d, x; st.local.u64 [%d], %d; "
-     "call.uni b, (); ret;\n}\n"
-     ".visible .entry k() { call.uni a, (); ret; }\n", .end = CUDA_ERROR_LAUNCH_FAILED},
-    {"jump", HEAD ".visible .entry k() " REGISTERS "mov.u32 %r1, 77;\nT: .branchtargets A, B;\nbrx.idx %r1, T;\n"
-     "A: ret;\nB: ret; }\n", .end = CUDA_ERROR_LAUNCH_FAILED},
-    {"call", HEAD ".visible .entry k() " REGISTERS "mov.u64 %d1, 4096;\nP: .callprototype _ ();\ncall %d1, (), P;\n"
-     "ret; }\n", .end = CUDA_ERROR_LAUNCH_FAILED},
+    {"cycle",
+     HEAD ".func a();\n.func b() { call.uni a, (); ret; }\n"
+          ".func a() { .local .align 8 .b8 x[256]; .reg .b64 %d; mov.u64 %d, x; st.local.u64 [%d], %d; "
+          "call.uni b, (); ret;\n}\n"
+          ".visible .entry k() { call.uni a, (); ret; }\n",
+     .end = CUDA_ERROR_LAUNCH_FAILED},
+    {"jump",
+     HEAD ".visible .entry k() " REGISTERS "mov.u32 %r1, 77;\nT: .branchtargets A, B;\nbrx.idx %r1, T;\n"
+          "A: ret;\nB: ret; }\n",
+     .end = CUDA_ERROR_LAUNCH_FAILED},
+    {"call",
+     HEAD ".visible .entry k() " REGISTERS "mov.u64 %d1, 4096;\nP: .callprototype _ ();\ncall %d1, (), P;\n"
+          "ret; }\n",
+     .end = CUDA_ERROR_LAUNCH_FAILED},
     {"loop", HEAD ".visible .entry k() " REGISTERS "L: bra L; }\n", .end = CUDA_ERROR_LAUNCH_TIMEOUT},
     {"shared", HEAD ".visible .entry k() { .shared .align 4 .b8 s[4294967296]; ret; }\n",
      .load = CUDA_ERROR_INVALID_PTX},

@@ -2,7 +2,8 @@
  * a stream and on the host, both ways, while the process that recorded makes no call. Prints ok. */
 #include "tests/clients/client.h"
 
-static const char text[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+static const char text[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
     ".visible .entry late(.param .u64 p, .param .u32 value)\n{\n.reg .b64 %d<2>; .reg .b32 %r<3>; .reg .pred %p;\n"
     "ld.param.u64 %d1, [p]; ld.param.u32 %r2, [value];\nmov.u32 %r1, 0;\n"
     "more: nanosleep.u32 10000; add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 50; @%p bra more;\n"

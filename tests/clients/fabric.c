@@ -39,8 +39,7 @@ static CUresult new_object(int n)
 
 static CUresult bind(int d)
 {
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, d}};
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, d}};
     CUmemGenericAllocationHandle handle;
     CUresult result = cuMemCreate(&handle, 1 << 21, &prop, 0);
     return result ? result : cuMulticastBindMem(object, 0, handle, 0, 1 << 21, 0);

@@ -12,21 +12,31 @@ static const struct {
     const char *name, *text;
     CUresult expected;
 } kinds[] = {
-    {"address", HEAD ".visible .entry k() " REGISTERS "mov.u64 %d1, 4096; ld.global.u32 %r1, [%d1];\n"
-     "st.global.u32 [%d1], %r1; ret; }\n", CUDA_ERROR_ILLEGAL_ADDRESS},
-    {"misaligned", HEAD ".visible .global .align 8 .b8 g[64];\n.visible .entry k() " REGISTERS
-     "mov.u64 %d1, g; st.global.u32 [%d1+2], %r1; ret; }\n", CUDA_ERROR_MISALIGNED_ADDRESS},
+    {"address",
+     HEAD ".visible .entry k() " REGISTERS "mov.u64 %d1, 4096; ld.global.u32 %r1, [%d1];\n"
+          "st.global.u32 [%d1], %r1; ret; }\n",
+     CUDA_ERROR_ILLEGAL_ADDRESS},
+    {"misaligned",
+     HEAD ".visible .global .align 8 .b8 g[64];\n.visible .entry k() " REGISTERS
+          "mov.u64 %d1, g; st.global.u32 [%d1+2], %r1; ret; }\n",
+     CUDA_ERROR_MISALIGNED_ADDRESS},
     {"trap", HEAD ".visible .entry k() { trap; ret; }\n", CUDA_ERROR_LAUNCH_FAILED},
-    {"assert", HEAD ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, "
+    {"assert",
+     HEAD
+     ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, "
      ".param .b64 e);\n.global .align 1 .b8 what[6] = {104, 101, 114, 101, 33, 0};\n.visible .entry k() " REGISTERS
      "mov.u64 %d1, what; cvta.global.u64 %d2, %d1; mov.u32 %r1, 12; mov.u64 %d3, 1;\n{ .param .b64 a; .param .b64 b; "
      ".param .b32 c; .param .b64 d; .param .b64 e; st.param.b64 [a], %d2; st.param.b64 [b], %d2; st.param.b32 [c], "
      "%r1; st.param.b64 [d], %d2; st.param.b64 [e], %d3; call.uni __assertfail, (a, b, c, d, e); } ret; }\n",
      CUDA_ERROR_ASSERT},
-    {"shared", HEAD ".visible .entry k() " REGISTERS ".shared .align 4 .b8 s[16]; mov.u32 %r1, 1048576;\n"
-     "st.shared.u32 [%r1], %r2; ret; }\n", CUDA_ERROR_ILLEGAL_ADDRESS},
-    {"lanes", HEAD ".visible .entry k() " REGISTERS "mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 37; @%p1 ret;\n"
-     "mov.u64 %d1, 0; st.global.u32 [%d1], %r1; ret; }\n", CUDA_ERROR_ILLEGAL_ADDRESS},
+    {"shared",
+     HEAD ".visible .entry k() " REGISTERS ".shared .align 4 .b8 s[16]; mov.u32 %r1, 1048576;\n"
+          "st.shared.u32 [%r1], %r2; ret; }\n",
+     CUDA_ERROR_ILLEGAL_ADDRESS},
+    {"lanes",
+     HEAD ".visible .entry k() " REGISTERS "mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 37; @%p1 ret;\n"
+          "mov.u64 %d1, 0; st.global.u32 [%d1], %r1; ret; }\n",
+     CUDA_ERROR_ILLEGAL_ADDRESS},
 };
 
 static CUresult run(int i)

@@ -39,15 +39,13 @@ static void workspace(const Rank *me, int map_first)
         CHECK(cuMemMap(mc, bytes, 0, object, 0));
         allow(mc, bytes, me->rank);
     }
-    for (int round = 0; round < 2;
-         round++) { /* the second time after unbinding and binding again */
+    for (int round = 0; round < 2; round++) { /* the second time after unbinding and binding again */
         barrier(me);
         if (me->rank == 3)
             CHECK(cuMemsetD16(mc + 64, (unsigned short)(0x1230 + round), 2));
         barrier(me);
         for (int r = 0; r < me->ranks; r++)
-            REQUIRE(word_at(all + (size_t)r * bytes + 64) ==
-                    (0x1230u + (unsigned)round) * 0x10001u);
+            REQUIRE(word_at(all + (size_t)r * bytes + 64) == (0x1230u + (unsigned)round) * 0x10001u);
         barrier(me);
         CHECK(cuMulticastUnbind(object, me->rank, 0, bytes));
         if (round == 0)
@@ -67,7 +65,4 @@ static void rank_main(const Rank *me)
     workspace(me, 0);
 }
 
-int main(void)
-{
-    return run_ranks(RANKS, rank_main);
-}
+int main(void) { return run_ranks(RANKS, rank_main); }

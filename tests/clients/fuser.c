@@ -13,9 +13,8 @@
 
 static size_t granularity(const Rank *me, const CUmemAllocationProp *memory, size_t bytes)
 {
-    CUmulticastObjectProp prop = {.numDevices = (unsigned)me->ranks,
-                                  .size = bytes,
-                                  .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+    CUmulticastObjectProp prop = {
+        .numDevices = (unsigned)me->ranks, .size = bytes, .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
     size_t own, least, best;
 
     CHECK(cuMemGetAllocationGranularity(&own, memory, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
@@ -70,8 +69,7 @@ static CUmemGenericAllocationHandle validate(const Rank *me, CUdeviceptr tensor,
 static CUmemGenericAllocationHandle exchange(const Rank *me, size_t bytes, int *fd)
 {
     const CUmemAllocationHandleType type = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    CUmulticastObjectProp prop = {
-        .numDevices = (unsigned)me->ranks, .size = bytes, .handleTypes = (unsigned)type};
+    CUmulticastObjectProp prop = {.numDevices = (unsigned)me->ranks, .size = bytes, .handleTypes = (unsigned)type};
     CUmemGenericAllocationHandle object;
 
     if (me->rank != EXPORTER) {
@@ -148,7 +146,4 @@ static void rank_main(const Rank *me)
         symmetric_tensor(me, i % 2, 0);
 }
 
-int main(void)
-{
-    return run_ranks(RANKS, rank_main);
-}
+int main(void) { return run_ranks(RANKS, rank_main); }

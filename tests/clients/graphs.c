@@ -105,13 +105,20 @@ static void made(void)
     size_t n = 8;
     unsigned v = 7, w = 70;
     void *args[] = {&a, &v}, *other[] = {&a, &w};
-    CUDA_KERNEL_NODE_PARAMS k = {.func = add, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = N,
-                                 .blockDimY = 1, .blockDimZ = 1, .kernelParams = args}, got;
+    CUDA_KERNEL_NODE_PARAMS k = {.func = add, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1}, got;
     CUDA_MEMSET_NODE_PARAMS m = {.dst = a, .value = 1, .elementSize = 4, .width = N, .height = 1};
-    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = a, .dstMemoryType = CU_MEMORYTYPE_HOST,
-                       .dstHost = host, .WidthInBytes = 4 * N, .Height = 1, .Depth = 1};
+    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .srcDevice = a,
+                       .dstMemoryType = CU_MEMORYTYPE_HOST,
+                       .dstHost = host,
+                       .WidthInBytes = 4 * N,
+                       .Height = 1,
+                       .Depth = 1};
     CUcontext context;
 
+    k.blockDimX = N;
+    k.blockDimY = k.blockDimZ = 1;
+    k.kernelParams = args;
     CK(cuCtxGetCurrent(&context));
     CK(cuGraphCreate(&g, 0));
     CK(cuGraphAddMemsetNode(&fill, g, NULL, 0, &m, context));
@@ -217,7 +224,7 @@ static void forbidden(void)
     IS(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamSynchronize(s1));
     IS(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, launch(s1, a, 1));
     IS(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(s1, &g));
-    SAME(g == NULL, 1);
+    SAME(!g, 1);
     CK(cuStreamBeginCapture(s1, CU_STREAM_CAPTURE_MODE_RELAXED));
     CK(launch(s1, a, 1));
     CK(cuEventRecord(e, s1));

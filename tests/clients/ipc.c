@@ -5,7 +5,8 @@
 
 #define WORDS 256u
 
-static const char text[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+static const char text[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
     ".visible .entry more(.param .u64 p)\n{\n.reg .b64 %d<4>; .reg .b32 %r<4>;\nld.param.u64 %d1, [p];\n"
     "mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n"
     "ld.global.u32 %r2, [%d3]; add.u32 %r2, %r2, 1000; st.global.u32 [%d3], %r2; ret;\n}\n";

@@ -17,8 +17,8 @@ static int is_mapped_memory(CUdeviceptr va)
 
 static CUdeviceptr allocate(int device, size_t bytes)
 {
-    CUmemAllocationProp prop =
-        device_memory(device, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC);
+    CUmemAllocationProp prop = device_memory(device,
+                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC);
     CUmemGenericAllocationHandle handle;
     CUdeviceptr va;
 
@@ -36,8 +36,7 @@ static CUdeviceptr allocate(int device, size_t bytes)
 static void slabs(const Rank *me, int map_first)
 {
     CUmulticastObjectProp prop = {.numDevices = (unsigned)me->ranks,
-                                  .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR |
-                                                 CU_MEM_HANDLE_TYPE_FABRIC};
+                                  .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC};
     CUmemGenericAllocationHandle object = 0;
     CUdeviceptr mc, plain, slab[2];
     size_t least, best, bytes, base;
@@ -90,7 +89,4 @@ static void rank_main(const Rank *me)
     slabs(me, 1);
 }
 
-int main(void)
-{
-    return run_ranks(RANKS, rank_main);
-}
+int main(void) { return run_ranks(RANKS, rank_main); }

@@ -34,8 +34,7 @@ static void buffers(const Rank *me, int map_first)
     object = share(me, 0, object);
     CHECK(cuMulticastAddDevice(object, me->rank));
 
-    CUmemAllocationProp memory_prop =
-        device_memory(me->rank, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    CUmemAllocationProp memory_prop = device_memory(me->rank, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     CHECK(cuMemCreate(&memory, bytes, &memory_prop, 0));
     CHECK(cuMemAddressReserve(&uc, bytes, grain, 0, 0));
     CHECK(cuMemMap(uc, bytes, 0, memory, 0));
@@ -78,7 +77,4 @@ static void rank_main(const Rank *me)
     buffers(me, 1);
 }
 
-int main(void)
-{
-    return run_ranks(RANKS, rank_main);
-}
+int main(void) { return run_ranks(RANKS, rank_main); }

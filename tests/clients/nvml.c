@@ -8,6 +8,7 @@
 
 #include <cuda.h>
 
+/* clang-format off */
 typedef struct { char old[16]; unsigned domain, bus, device, id, subsystem; char text[32]; } Pci;
 typedef struct { unsigned long long total, free, used; } Memory;
 typedef struct { unsigned pid; unsigned long long used; unsigned gi, ci; } Process;
@@ -16,13 +17,27 @@ typedef struct { unsigned id, scope; long long at, latency; int type, result;
 typedef struct { unsigned version; unsigned char cluster[16]; int status; unsigned clique; unsigned char state;
                  unsigned health; } Fabric;
 typedef struct { unsigned version; char guid[16], chassis[16]; unsigned char slot, tray, host, peer, module; } Platform;
+/* clang-format on */
 
 static void *library;
 static int failed;
-#define CHECK(what) do { if (!(what)) { printf("line %d: %s\n", __LINE__, #what); failed = 1; } } while (0)
+#define CHECK(what)                                                                                                    \
+    do {                                                                                                               \
+        if (!(what)) {                                                                                                 \
+            printf("line %d: %s\n", __LINE__, #what);                                                                  \
+            failed = 1;                                                                                                \
+        }                                                                                                              \
+    } while (0)
 /* Calls a function by name: NVML's are all of integers and pointers, and answer an int. */
 #define NVML(name, ...) (((int (*)())dlsym(library, #name))(__VA_ARGS__))
-#define DRIVER(call) do { CUresult r_ = (call); if (r_) { printf("line %d: %d\n", __LINE__, r_); exit(1); } } while (0)
+#define DRIVER(call)                                                                                                   \
+    do {                                                                                                               \
+        CUresult r_ = (call);                                                                                          \
+        if (r_) {                                                                                                      \
+            printf("line %d: %d\n", __LINE__, r_);                                                                     \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
 
 static void device(int i, void *h, unsigned links, unsigned up)
 {
@@ -121,7 +136,7 @@ int main(int argc, char **argv)
     void *h[2];
 
     library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-    if (library == NULL) {
+    if (!library) {
         puts(dlerror());
         return 1;
     }

@@ -13,11 +13,23 @@
 #define MIB (1ull << 20)
 #define GPU 1
 
-typedef struct { unsigned pid; unsigned long long used; unsigned gi, ci; } Process;
-typedef struct { unsigned long long total, free, used; } Memory;
+typedef struct {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gi, ci;
+} Process;
+typedef struct {
+    unsigned long long total, free, used;
+} Memory;
 
 static int failed;
-#define CHECK(what) do { if (!(what)) { printf("line %d: %s\n", __LINE__, #what); failed = 1; } } while (0)
+#define CHECK(what)                                                                                                    \
+    do {                                                                                                               \
+        if (!(what)) {                                                                                                 \
+            printf("line %d: %s\n", __LINE__, #what);                                                                  \
+            failed = 1;                                                                                                \
+        }                                                                                                              \
+    } while (0)
 #define NVML(name, ...) (((int (*)())dlsym(library, #name))(__VA_ARGS__))
 
 /* Holds that much until it is told to end. */

@@ -8,8 +8,8 @@
 #define RANKS 4
 #define CHUNKS 3
 
-typedef CUresult (*Bind)(CUmemGenericAllocationHandle, size_t, CUmemGenericAllocationHandle, size_t,
-                         size_t, unsigned long long);
+typedef CUresult (*Bind)(CUmemGenericAllocationHandle, size_t, CUmemGenericAllocationHandle, size_t, size_t,
+                         unsigned long long);
 typedef CUresult (*GetProcAddress)(const char *, void **, int, cuuint64_t);
 
 static Bind load_bind(void)
@@ -100,7 +100,4 @@ static void rank_main(const Rank *me)
     heap(me, bind, 1);
 }
 
-int main(void)
-{
-    return run_ranks(RANKS, rank_main);
-}
+int main(void) { return run_ranks(RANKS, rank_main); }

@@ -8,23 +8,22 @@
 
 /* write: TURNS packets a lane, one over the other, of value i and what is made of it. read: polls until the last one
  * has come, and counts those that do not fit together. */
-static const char text[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
-#define HEAD \
+static const char text[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
+#define HEAD                                                                                                           \
     "(.param .u64 p, .param .u32 stride, .param .u32 turns) {\n.reg .b64 %d<6>; .reg .b32 %r<16>; .reg .pred %p<3>;\n" \
-    "ld.param.u64 %d1, [p]; ld.param.u32 %r1, [stride]; ld.param.u32 %r2, [turns];\n" \
-    "mov.u32 %r3, %tid.x; mul.wide.u32 %d2, %r3, %r1; add.s64 %d3, %d1, %d2; add.s64 %d4, %d1, 65536;\n" \
+    "ld.param.u64 %d1, [p]; ld.param.u32 %r1, [stride]; ld.param.u32 %r2, [turns];\n"                                  \
+    "mov.u32 %r3, %tid.x; mul.wide.u32 %d2, %r3, %r1; add.s64 %d3, %d1, %d2; add.s64 %d4, %d1, 65536;\n"               \
     "mov.u32 %r4, 0; mov.u32 %r12, 0;\n"
 #define TAIL "exit_: red.global.add.u32 [%d4], %r12; ret;\n}\n"
     ".visible .entry write8" HEAD
     "more: add.u32 %r4, %r4, 1; mul.lo.u32 %r5, %r4, 3; st.volatile.global.v2.u32 [%d3], {%r5, %r4};\n"
     "setp.lt.u32 %p1, %r4, %r2; @%p1 bra more; ret;\n}\n"
-    ".visible .entry write16" HEAD
-    "more: add.u32 %r4, %r4, 1; mul.lo.u32 %r5, %r4, 3; mul.lo.u32 %r6, %r4, 5;\n"
+    ".visible .entry write16" HEAD "more: add.u32 %r4, %r4, 1; mul.lo.u32 %r5, %r4, 3; mul.lo.u32 %r6, %r4, 5;\n"
     "st.volatile.global.v4.u32 [%d3], {%r5, %r4, %r6, %r4}; setp.lt.u32 %p1, %r4, %r2; @%p1 bra more; ret;\n}\n"
     ".visible .entry read8" HEAD
     "more: ld.volatile.global.v2.u32 {%r5, %r4}, [%d3]; mul.lo.u32 %r6, %r4, 3; setp.ne.u32 %p1, %r5, %r6;\n"
-    "@%p1 add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r4, %r2; @%p2 bra more;\n" TAIL
-    ".visible .entry read16" HEAD
+    "@%p1 add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r4, %r2; @%p2 bra more;\n" TAIL ".visible .entry read16" HEAD
     "more: ld.volatile.global.v4.u32 {%r5, %r4, %r7, %r8}, [%d3]; mul.lo.u32 %r6, %r4, 3; mul.lo.u32 %r9, %r4, 5;\n"
     "setp.ne.u32 %p1, %r5, %r6; setp.ne.or.u32 %p1, %r7, %r9, %p1; setp.ne.or.u32 %p1, %r4, %r8, %p1;\n"
     "@%p1 add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r4, %r2; @%p2 bra more;\n" TAIL;

@@ -33,11 +33,20 @@ enum { PTX = 1, MACHINE_CODE };
 
 static Image image_of(uint16_t kind, const char *data, size_t bytes)
 {
-    Image image = {.magic = 0xba55ed50, .version = 1, .header = 16,
+    Image image = {.magic = 0xba55ed50,
+                   .version = 1,
+                   .header = 16,
                    .size = sizeof image.entry + sizeof image.data,
-                   .entry = {.kind = kind, .version = 0x101, .header = sizeof image.entry,
-                             .padded = sizeof image.data, .options = 0x40, .minor = 8, .major = 7,
-                             .arch = 80, .flags = 0x11, .bytes = bytes}};
+                   .entry = {.kind = kind,
+                             .version = 0x101,
+                             .header = sizeof image.entry,
+                             .padded = sizeof image.data,
+                             .options = 0x40,
+                             .minor = 8,
+                             .major = 7,
+                             .arch = 80,
+                             .flags = 0x11,
+                             .bytes = bytes}};
     memcpy(image.data, data, bytes);
     return image;
 }
@@ -85,13 +94,13 @@ static CUresult find_in_library(const Image *first, const Image *second, const c
     return cuLibraryUnload(library) == CUDA_SUCCESS ? r : CUDA_ERROR_UNKNOWN;
 }
 
-#define IS(call, code) \
-    do { \
-        CUresult r_ = (call); \
-        if (r_ != (code)) { \
-            printf("line %d: %s gives %d instead of %d\n", __LINE__, #call, r_, code); \
-            return 1; \
-        } \
+#define IS(call, code)                                                                                                 \
+    do {                                                                                                               \
+        CUresult r_ = (call);                                                                                          \
+        if (r_ != (code)) {                                                                                            \
+            printf("line %d: %s gives %d instead of %d\n", __LINE__, #call, r_, code);                                 \
+            return 1;                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 int main(void)

@@ -5,8 +5,7 @@
 
 #define RANKS 4
 
-static void exchange(const Rank *me, CUmemGenericAllocationHandle own, CUdeviceptr *peer,
-                     size_t bytes)
+static void exchange(const Rank *me, CUmemGenericAllocationHandle own, CUdeviceptr *peer, size_t bytes)
 {
     for (int root = 0; root < me->ranks; root++) {
         CUmemGenericAllocationHandle handle = share(me, root, own);
@@ -19,18 +18,15 @@ static void exchange(const Rank *me, CUmemGenericAllocationHandle own, CUdevicep
 
 static CUmemGenericAllocationHandle make_object(const Rank *me, size_t bytes)
 {
-    CUmulticastObjectProp prop = {.numDevices = (unsigned)me->ranks,
-                                  .size = bytes,
-                                  .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+    CUmulticastObjectProp prop = {
+        .numDevices = (unsigned)me->ranks, .size = bytes, .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
     CUmemGenericAllocationHandle object = 0, again;
     int fd;
 
     if (me->rank == 0) {
         CHECK(cuMulticastCreate(&object, &prop));
-        CHECK(
-            cuMemExportToShareableHandle(&fd, object, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-        CHECK(cuMemImportFromShareableHandle(&again, (void *)(uintptr_t)fd,
-                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+        CHECK(cuMemExportToShareableHandle(&fd, object, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        CHECK(cuMemImportFromShareableHandle(&again, (void *)(uintptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
         close(fd);
         share(me, 0, object);
         return again; /* the creating reference stays: without it late importers are lost */
@@ -86,7 +82,4 @@ static void rank_main(const Rank *me)
     one_buffer(me, 1);
 }
 
-int main(void)
-{
-    return run_ranks(RANKS, rank_main);
-}
+int main(void) { return run_ranks(RANKS, rank_main); }

@@ -8,8 +8,7 @@
 #define LIVES 200 /* more than a switch has multicast IDs */
 
 /* The client turns one device down itself; so does the driver. */
-static CUresult create(CUmemGenericAllocationHandle *object, size_t *bytes, size_t wanted, int gpus,
-                       int as_client)
+static CUresult create(CUmemGenericAllocationHandle *object, size_t *bytes, size_t wanted, int gpus, int as_client)
 {
     CUmulticastObjectProp prop = {.numDevices = (unsigned)gpus,
                                   .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
@@ -31,8 +30,7 @@ static CUdeviceptr map_for_all(CUmemGenericAllocationHandle handle, size_t bytes
     CUdeviceptr va;
 
     for (int i = 0; i < GPUS; i++)
-        desc[i] =
-            (CUmemAccessDesc){{CU_MEM_LOCATION_TYPE_DEVICE, i}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        desc[i] = (CUmemAccessDesc){{CU_MEM_LOCATION_TYPE_DEVICE, i}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CHECK(cuMemAddressReserve(&va, bytes, 0, 0, 0));
     CHECK(cuMemMap(va, bytes, 0, handle, 0));
     CHECK(cuMemSetAccess(va, bytes, desc, GPUS));

@@ -19,7 +19,13 @@ static int rank;
 static const char *folder;
 #define EXPECT(code, call) expect(code, call, #call, __LINE__)
 #define OK(call) EXPECT(CUDA_SUCCESS, call)
-#define NEED(good) do { if (!(good)) { printf("rank %d, line %d: %s\n", rank, __LINE__, #good); exit(1); } } while (0)
+#define NEED(good)                                                                                                     \
+    do {                                                                                                               \
+        if (!(good)) {                                                                                                 \
+            printf("rank %d, line %d: %s\n", rank, __LINE__, #good);                                                   \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
 
 static void expect(CUresult wanted, CUresult result, const char *call, int line)
 {
@@ -104,7 +110,8 @@ static void see_device(int device)
 
 static CUmemGenericAllocationHandle memory(int device, int types)
 {
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .requestedHandleTypes = types,
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = types,
                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
     CUmemGenericAllocationHandle handle;
     OK(cuMemCreate(&handle, BYTES, &prop, 0));
@@ -124,7 +131,9 @@ static CUdeviceptr map(CUmemGenericAllocationHandle handle, int device)
 
 static void by_descriptor(int device)
 {
-    struct { int pid, fd; } name;
+    struct {
+        int pid, fd;
+    } name;
     char file[64];
     CUmemGenericAllocationHandle handle;
 
@@ -143,13 +152,12 @@ static void by_descriptor(int device)
            cuMemImportFromShareableHandle(&handle, (void *)(size_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
 }
 
-static const char code[] =
-    ".version 8.1\n.target sm_90\n.address_size 64\n"
-    ".visible .entry sum(.param .u64 from, .param .u64 to)\n{\n"
-    " .reg .u64 %a<3>; .reg .u32 %v;\n"
-    " ld.param.u64 %a1, [from]; ld.param.u64 %a2, [to];\n"
-    " multimem.ld_reduce.relaxed.sys.global.add.u32 %v, [%a1];\n"
-    " st.global.u32 [%a2], %v;\n ret;\n}\n";
+static const char code[] = ".version 8.1\n.target sm_90\n.address_size 64\n"
+                           ".visible .entry sum(.param .u64 from, .param .u64 to)\n{\n"
+                           " .reg .u64 %a<3>; .reg .u32 %v;\n"
+                           " ld.param.u64 %a1, [from]; ld.param.u64 %a2, [to];\n"
+                           " multimem.ld_reduce.relaxed.sys.global.add.u32 %v, [%a1];\n"
+                           " st.global.u32 [%a2], %v;\n ret;\n}\n";
 
 static void by_fabric(int device)
 {

@@ -12,21 +12,22 @@
 #define THREADS 512u
 
 /* Each GPU sums its eighth, 16 bytes a lane and four in flight, and stores it to all. */
-#define LOAD(v, at) \
-    "multimem.ld_reduce.relaxed.sys.global.add.acc::f32.v4.bf16x2 {%r" #v "0, %r" #v "1, %r" #v "2, %r" #v "3}, [" at \
+#define LOAD(v, at)                                                                                                    \
+    "multimem.ld_reduce.relaxed.sys.global.add.acc::f32.v4.bf16x2 {%r" #v "0, %r" #v "1, %r" #v "2, %r" #v "3}, [" at  \
     "];\n"
-#define STORE(v, at) \
+#define STORE(v, at)                                                                                                   \
     "multimem.st.relaxed.sys.global.v4.bf16x2 [" at "], {%r" #v "0, %r" #v "1, %r" #v "2, %r" #v "3};\n"
-static const char text[] = ".version 8.1\n.target sm_90\n.address_size 64\n"
+static const char text[] =
+    ".version 8.1\n.target sm_90\n.address_size 64\n"
     ".visible .entry twoshot(.param .u64 slice, .param .u64 bytes)\n{\n"
     ".reg .b64 %d<12>; .reg .b32 %r<60>; .reg .pred %p;\n"
     "ld.param.u64 %d1, [slice]; ld.param.u64 %d2, [bytes]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;\n"
     "mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3; mul.wide.u32 %d3, %r4, 16; mov.u32 %r5, %nctaid.x;\n"
     "mul.lo.u32 %r5, %r5, %r2; mul.wide.u32 %d4, %r5, 16; shl.b64 %d5, %d4, 2; add.s64 %d6, %d1, %d3;\n"
-    "$L: add.s64 %d7, %d6, %d4; add.s64 %d8, %d7, %d4; add.s64 %d9, %d8, %d4;\n"
-    LOAD(1, "%d6") LOAD(2, "%d7") LOAD(3, "%d8") LOAD(4, "%d9")
-    STORE(1, "%d6") STORE(2, "%d7") STORE(3, "%d8") STORE(4, "%d9")
-    "add.s64 %d6, %d6, %d5; add.s64 %d3, %d3, %d5; setp.lt.u64 %p, %d3, %d2; @%p bra $L; fence.acq_rel.sys; ret;\n}\n";
+    "$L: add.s64 %d7, %d6, %d4; add.s64 %d8, %d7, %d4; add.s64 %d9, %d8, %d4;\n" LOAD(1, "%d6") LOAD(2, "%d7")
+        LOAD(3, "%d8") LOAD(4, "%d9") STORE(1, "%d6") STORE(2, "%d7") STORE(3, "%d8")
+            STORE(4, "%d9") "add.s64 %d6, %d6, %d5; add.s64 %d3, %d3, %d5; setp.lt.u64 %p, %d3, %d2; @%p bra $L; "
+                            "fence.acq_rel.sys; ret;\n}\n";
 
 typedef struct {
     uint64_t slice, bytes;
@@ -35,9 +36,16 @@ typedef struct {
 static void program(FoCta *cta, const void *data)
 {
     const Args *args = data;
-    FoLoop loop = {.bytes = args->bytes, .width = 16, .unroll = 4, .sources = 1, .destinations = 1,
-                   .source = {{FO_LD_REDUCE, args->slice}}, .destination = {{FO_MULTIMEM_ST, args->slice}},
-                   .type = FO_BF16X2, .op = FO_ADD, .acc = FO_ACC_F32};
+    FoLoop loop = {.bytes = args->bytes,
+                   .width = 16,
+                   .unroll = 4,
+                   .sources = 1,
+                   .destinations = 1,
+                   .source = {{FO_LD_REDUCE, args->slice}},
+                   .destination = {{FO_MULTIMEM_ST, args->slice}},
+                   .type = FO_BF16X2,
+                   .op = FO_ADD,
+                   .acc = FO_ACC_F32};
     fo_loop(cta, &loop);
     fo_fence(cta);
 }

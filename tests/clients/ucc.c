@@ -56,7 +56,4 @@ static void rank_main(const Rank *me)
     team(me, 1);
 }
 
-int main(void)
-{
-    return run_ranks(RANKS, rank_main);
-}
+int main(void) { return run_ranks(RANKS, rank_main); }

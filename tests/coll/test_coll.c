@@ -5,6 +5,7 @@
 
 #include "coll/coll.h"
 #include "model/presets/preset.h"
+#include "device/launch_time.h"
 
 typedef struct {
     ParamSet *set;
@@ -18,7 +19,7 @@ static World *world_new_with(const char *preset, gboolean keep_bytes, guint64 sm
     World *world = g_new0(World, 1);
     const SimSpec sim = {.seed = 1};
     world->set = param_set_new();
-    fabric_params(world->set, &world->spec);
+    device_params(world->set, &world->spec);
     assert_true(preset_load(world->set, preset, NULL));
     world->spec.sm.count = sms ? sms : world->spec.sm.count;
     world->sim = sim_new(&sim, NULL);
@@ -27,10 +28,7 @@ static World *world_new_with(const char *preset, gboolean keep_bytes, guint64 sm
     return world;
 }
 
-static World *world_new_on(const char *preset, gboolean keep_bytes)
-{
-    return world_new_with(preset, keep_bytes, 0);
-}
+static World *world_new_on(const char *preset, gboolean keep_bytes) { return world_new_with(preset, keep_bytes, 0); }
 
 static World *world_new(gboolean keep_bytes) { return world_new_on("dgx-h100", keep_bytes); }
 
@@ -49,10 +47,9 @@ static guint run_or_refuse(CollGroup *group, const CollSpec *spec)
     CollResult result;
     GError *error = NULL;
     char what[160];
-    g_snprintf(what, sizeof what, "%s %s %s %s %s, %u ranks, %" G_GUINT64_FORMAT " bytes",
-               coll_op_name(spec->op), coll_algo_name(spec->algo), coll_proto_name(spec->proto),
-               numeric_type_name(spec->type), numeric_op_name(spec->reduce), coll_group_ranks(group),
-               spec->bytes);
+    g_snprintf(what, sizeof what, "%s %s %s %s %s, %u ranks, %" G_GUINT64_FORMAT " bytes", coll_op_name(spec->op),
+               coll_algo_name(spec->algo), coll_proto_name(spec->proto), numeric_type_name(spec->type),
+               numeric_op_name(spec->reduce), coll_group_ranks(group), spec->bytes);
     if (!coll_check(group, spec, &error)) {
         assert_true(strlen(error->message) > 20);
         g_error_free(error);
@@ -67,8 +64,8 @@ static guint run_or_refuse(CollGroup *group, const CollSpec *spec)
 
 static void all_of(CollOp op)
 {
-    static const NumericType types[] = {NUMERIC_F32, NUMERIC_F16, NUMERIC_BF16, NUMERIC_S32, NUMERIC_U64,
-                                        NUMERIC_F64, NUMERIC_E4M3, NUMERIC_E5M2};
+    static const NumericType types[] = {NUMERIC_F32, NUMERIC_F16, NUMERIC_BF16, NUMERIC_S32,
+                                        NUMERIC_U64, NUMERIC_F64, NUMERIC_E4M3, NUMERIC_E5M2};
     guint ran = 0;
     for (guint n = 2; n <= 8; n++) {
         World *world = world_new(TRUE);
@@ -85,9 +82,12 @@ static void all_of(CollOp op)
                         spec.algo = *algo;
                         spec.proto = (CollProto)p;
                         spec.type = types[t];
-                        spec.reduce = (t + n + s) % 4 ? NUMERIC_ADD : NUMERIC_MAX;
+                        spec.reduce = (t + n + s) % 4 == 0   ? NUMERIC_MAX
+                                      : (t + n + s) % 4 == 1 ? NUMERIC_MUL
+                                                             : NUMERIC_ADD;
+                        spec.average = (t + n + s) % 4 == 2;
                         spec.root = n - 1;
-                        spec.ctas = 2;
+                        spec.ctas = op == COLL_GATHER || op == COLL_SCATTER ? n : 2;
                         spec.threads = 64;
                         ran += run_or_refuse(group, &spec);
                     }
@@ -127,13 +127,48 @@ static void test_moves(void **state)
     all_of(COLL_SENDRECV);
 }
 
+/* Proves reduce, gather and scatter the same way: the root, which is the last rank, has all that is right, or all
+ * others have theirs of it. */
+static void test_roots(void **state)
+{
+    (void)state;
+    all_of(COLL_REDUCE);
+    all_of(COLL_GATHER);
+    all_of(COLL_SCATTER);
+}
+
+/* Proves that avg and prod are what NCCL's rings and trees have, and that the switch, which can only add and compare,
+ * refuses them with what would be right. */
+static void test_avg_and_prod(void **state)
+{
+    (void)state;
+    World *world = world_new(TRUE);
+    CollGroup *group = coll_group_new(world->fabric, NULL, 8, NULL);
+    static const CollAlgo algos[] = {COLL_RING, COLL_TREE, COLL_NVLS, COLL_ONESHOT, COLL_SYM_MC};
+    for (guint a = 0; a < G_N_ELEMENTS(algos); a++)
+        for (guint average = 0; average < 2; average++) {
+            CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+            GError *error = NULL;
+            spec.algo = algos[a];
+            spec.bytes = 16384;
+            spec.average = average != 0;
+            spec.reduce = average ? NUMERIC_ADD : NUMERIC_MUL;
+            assert_int_equal(coll_check(group, &spec, &error), a < 2);
+            if (error)
+                assert_non_null(strstr(error->message, average ? "has no avg" : "has no prod"));
+            g_clear_error(&error);
+        }
+    coll_group_free(group);
+    world_free(world);
+}
+
 /* Proves that every algorithm moves all data where a GPU holds fewer CTAs than NCCL opens channels, and one alone:
  * what a channel is given is shared among those that run. */
 static void test_few_ctas(void **state)
 {
     (void)state;
-    static const CollOp ops[] = {COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST,
-                                 COLL_ALL_TO_ALL, COLL_SENDRECV};
+    static const CollOp ops[] = {COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST, COLL_ALL_TO_ALL,
+                                 COLL_SENDRECV,   COLL_REDUCE,     COLL_GATHER,         COLL_SCATTER};
     static const guint64 sms[] = {1, 4};
     for (guint s = 0; s < G_N_ELEMENTS(sms); s++) {
         World *world = world_new_with("teach-4gpu", TRUE, sms[s]);
@@ -200,8 +235,15 @@ static void test_rates(void **state)
     static const struct {
         CollOp op;
         double factor; /* of 6 ranks */
-    } row[] = {{COLL_ALL_REDUCE, 10 / 6.0}, {COLL_ALL_GATHER, 5 / 6.0},  {COLL_REDUCE_SCATTER, 5 / 6.0},
-               {COLL_ALL_TO_ALL, 5 / 6.0},  {COLL_BROADCAST, 1}, {COLL_SENDRECV, 1}};
+    } row[] = {{COLL_ALL_REDUCE, 10 / 6.0},
+               {COLL_ALL_GATHER, 5 / 6.0},
+               {COLL_REDUCE_SCATTER, 5 / 6.0},
+               {COLL_ALL_TO_ALL, 5 / 6.0},
+               {COLL_BROADCAST, 1},
+               {COLL_SENDRECV, 1},
+               {COLL_REDUCE, 1},
+               {COLL_GATHER, 5 / 6.0},
+               {COLL_SCATTER, 5 / 6.0}};
     World *world = world_new(FALSE);
     CollGroup *group = coll_group_new(world->fabric, NULL, 6, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(row); i++) {
@@ -307,7 +349,8 @@ static void test_other_systems(void **state)
     world_free(world);
 }
 
-/* Proves what `auto` takes: NCCL's published choices by size and number of GPUs. */
+/* Proves what `auto` takes: NCCL's published choices by size and number of GPUs, and that its version matters: five
+ * GPUs take NVLS up to 2.27 and rings since, as measured (nccl_versions.csv). */
 static void test_auto(void **state)
 {
     (void)state;
@@ -316,10 +359,11 @@ static void test_auto(void **state)
         guint64 bytes;
         CollAlgo algo;
         CollProto proto;
-    } rows[] = {{8, 1u << 10, COLL_RING, COLL_LL},       {8, 1u << 20, COLL_RING, COLL_LL},
-                {8, 2u << 20, COLL_NVLS, COLL_SIMPLE},   {8, 1u << 28, COLL_NVLS, COLL_SIMPLE},
-                {5, 1u << 28, COLL_NVLS, COLL_SIMPLE},   {4, 1u << 28, COLL_RING, COLL_SIMPLE},
-                {2, 1u << 28, COLL_RING, COLL_SIMPLE}};
+        guint32 nccl;
+    } rows[] = {{8, 1u << 10, COLL_RING, COLL_LL, 0},     {8, 1u << 20, COLL_RING, COLL_LL, 0},
+                {8, 2u << 20, COLL_NVLS, COLL_SIMPLE, 0}, {8, 1u << 28, COLL_NVLS, COLL_SIMPLE, 0},
+                {5, 1u << 28, COLL_RING, COLL_SIMPLE, 0}, {5, 1u << 28, COLL_NVLS, COLL_SIMPLE, 2027000},
+                {4, 1u << 28, COLL_RING, COLL_SIMPLE, 0}, {2, 1u << 28, COLL_RING, COLL_SIMPLE, 0}};
     World *world = world_new(FALSE);
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
         CollGroup *group = coll_group_new(world->fabric, NULL, rows[i].n, NULL);
@@ -327,6 +371,7 @@ static void test_auto(void **state)
         CollAlgo algo;
         CollProto proto;
         spec.bytes = rows[i].bytes;
+        spec.nccl = rows[i].nccl;
         coll_choice(group, &spec, &algo, &proto);
         if (algo != rows[i].algo || proto != rows[i].proto)
             fail_msg("row %u: %s %s", i, coll_algo_name(algo), coll_proto_name(proto));
@@ -444,17 +489,15 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_reduce),      cmocka_unit_test(test_all_gather),
-        cmocka_unit_test(test_reduce_scatter),  cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_few_ctas),
-        cmocka_unit_test(test_check_sees_a_wrong_element),
-        cmocka_unit_test(test_timing_only),
-        cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_trees_of_nodes),     cmocka_unit_test(test_several_at_once),
-        cmocka_unit_test(test_other_systems),
-        cmocka_unit_test(test_auto),            cmocka_unit_test(test_best),
-        cmocka_unit_test(test_best_without_team),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_few_threads),
+        cmocka_unit_test(test_all_reduce),     cmocka_unit_test(test_all_gather),
+        cmocka_unit_test(test_reduce_scatter), cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_roots),          cmocka_unit_test(test_avg_and_prod),
+        cmocka_unit_test(test_few_ctas),       cmocka_unit_test(test_check_sees_a_wrong_element),
+        cmocka_unit_test(test_timing_only),    cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_trees_of_nodes), cmocka_unit_test(test_several_at_once),
+        cmocka_unit_test(test_other_systems),  cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_best),           cmocka_unit_test(test_best_without_team),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_few_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

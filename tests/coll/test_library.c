@@ -1,49 +1,12 @@
 /* coll: what `auto` stands for is what the program would run, and its time is near what others measured of it. */
-#include "tests/test.h"
-
 #include <math.h>
 
-#include "coll/coll.h"
-#include "model/presets/preset.h"
-
-typedef struct {
-    ParamSet *set;
-    FabricSpec *spec;
-    Sim *sim;
-    Fabric *fabric;
-    CollGroup *group;
-} Library;
-
-static Library library_open_data(const char *preset, guint32 gpus, gboolean keep_bytes)
-{
-    Library library = {0};
-    const SimSpec sim = {.seed = 1};
-    library.spec = g_new0(FabricSpec, 1);
-    library.set = param_set_new();
-    fabric_params(library.set, library.spec);
-    assert_true(preset_load(library.set, preset, NULL));
-    library.sim = sim_new(&sim, NULL);
-    library.fabric = fabric_new(library.sim, library.spec, keep_bytes, NULL);
-    library.group = coll_group_new(library.fabric, NULL, gpus, NULL);
-    assert_non_null(library.group);
-    return library;
-}
-
-static Library library_open(const char *preset, guint32 gpus) { return library_open_data(preset, gpus, FALSE); }
-
-static void library_close(Library *library)
-{
-    coll_group_free(library->group);
-    fabric_free(library->fabric);
-    sim_free(library->sim);
-    param_set_free(library->set);
-    g_free(library->spec);
-}
+#include "tests/coll/coll_machine.h"
 
 /* Proves the choice, row by row of published tables and rules: NCCL without registered buffers copies through its own,
  * with them NVLS works on the user's; frameworks take their kernels up to their limits and NCCL beyond them. Sources:
- * published/FACTS.md section 4 (rings with LL up to 1 MiB and NVLS from 2 MiB on 8 GPUs, NVLS from 5 GPUs, 4 stay on
- * rings), and the tables that coll/library.c names. */
+ * published/FACTS.md section 4 (rings with LL up to 1 MiB and NVLS from 2 MiB on 8 GPUs, NVLS from 5 GPUs in 2.27
+ * and from 6 since 2.28, 4 stay on rings), and the tables that coll/library.c names. */
 static void test_choice(void **state)
 {
     (void)state;
@@ -60,13 +23,13 @@ static void test_choice(void **state)
         {"dgx-h200", 8, COLL_ALL_REDUCE, 1 << 20, "nccl", COLL_RING, COLL_LL, "cost model"},
         {"dgx-h200", 8, COLL_ALL_REDUCE, 2 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
         {"dgx-h200", 8, COLL_ALL_REDUCE, 2 << 20, "nccl-registered", COLL_NVLS, COLL_SIMPLE, "which are registered"},
-        {"dgx-h200", 5, COLL_ALL_REDUCE, 256 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
+        {"dgx-h200", 6, COLL_ALL_REDUCE, 256 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
         {"dgx-h200", 4, COLL_ALL_REDUCE, 256 << 20, "nccl", COLL_RING, COLL_SIMPLE, "cost model"},
         {"dgx-h200", 8, COLL_ALL_TO_ALL, 64 << 20, "nccl", COLL_P2P, COLL_SIMPLE, "sends and receives"},
         {"gb200-nvl72", 72, COLL_ALL_REDUCE, 512 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
         {"gb200-nvl72", 72, COLL_ALL_GATHER, 512 << 20, "nccl", COLL_RING, COLL_PROTO_AUTO, "cost model"},
         {"gb200-nvl72", 72, COLL_ALL_GATHER, 512 << 20, "nccl-registered", COLL_RING, COLL_PROTO_AUTO, "cost model"},
-        {"gb200-nvl72", 32, COLL_ALL_GATHER, 64 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
+        {"gb200-nvl72", 32, COLL_ALL_GATHER, 16 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
         {"dgx-a100", 8, COLL_ALL_REDUCE, 64 << 20, "nccl", COLL_RING, COLL_SIMPLE, "cost model"},
         {"dgx-h200", 8, COLL_ALL_REDUCE, 4 << 10, "nccl-sym", COLL_SYM_LLMC, COLL_SIMPLE, "symmetric"},
         {"dgx-h100", 8, COLL_ALL_REDUCE, 64 << 10, "vllm", COLL_ONESHOT, COLL_SIMPLE, "vllm's own kernel"},
@@ -77,7 +40,7 @@ static void test_choice(void **state)
         {"dgx-h100", 8, COLL_ALL_GATHER, 64 << 10, "vllm", COLL_RING, COLL_LL, "has no kernel"},
     };
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-        Library library = library_open(rows[i].preset, rows[i].gpus);
+        Machine library = machine_open(rows[i].preset, rows[i].gpus, FALSE);
         CollSpec spec = coll_spec_default(rows[i].op);
         spec.type = NUMERIC_BF16;
         spec.bytes = rows[i].bytes / (rows[i].gpus * 16) * (rows[i].gpus * 16);
@@ -90,7 +53,7 @@ static void test_choice(void **state)
         if (algo != rows[i].algo || (rows[i].proto != COLL_PROTO_AUTO && proto != rows[i].proto) ||
             !strstr(why, rows[i].why))
             fail_msg("row %u, %s: %s %s, %s", i, rows[i].program, coll_algo_name(algo), coll_proto_name(proto), why);
-        library_close(&library);
+        machine_close(&library);
     }
 }
 
@@ -98,7 +61,7 @@ static void test_choice(void **state)
 static void test_threads(void **state)
 {
     (void)state;
-    Library library = library_open("dgx-h100", 8);
+    Machine library = machine_open("dgx-h100", 8, FALSE);
     CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
     spec.type = NUMERIC_BF16;
     spec.bytes = 4 << 20;
@@ -108,7 +71,7 @@ static void test_threads(void **state)
     assert_int_equal(spec.algo, COLL_TWOSHOT);
     assert_int_equal(spec.threads, 256);
     assert_in_range(spec.ctas, 1, library.spec->sm.count);
-    library_close(&library);
+    machine_close(&library);
 }
 
 /* Proves that coll_run takes that choice, and that it is the one that was measured: all-reduces of bf16 by NCCL inside
@@ -120,7 +83,7 @@ static void test_measured(void **state)
         guint64 bytes;
         double us;
     } rows[] = {{2 << 20, 37}, {16 << 20, 121}};
-    Library library = library_open("dgx-h100", 8);
+    Machine library = machine_open("dgx-h100", 8, FALSE);
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
         CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
         CollResult result, registered;
@@ -129,7 +92,7 @@ static void test_measured(void **state)
         spec.check = FALSE;
         assert_true(coll_run(library.group, &spec, &result, NULL));
         assert_int_equal(result.algo, COLL_NVLS_BUFFERED);
-        double us = (double)(result.kernel_ps + library.spec->launch.graph_nccl_ps) / 1e6;
+        double us = (double)(result.kernel_ps + launch_spec(library.spec)->graph_nccl_ps) / 1e6;
         if (fabs(us / rows[i].us - 1) > 0.12)
             fail_msg("%u MiB: %.1f us, measured %.0f", (guint)(rows[i].bytes >> 20), us, rows[i].us);
         spec.library = COLL_NCCL_REGISTERED;
@@ -137,7 +100,7 @@ static void test_measured(void **state)
         assert_int_equal(registered.algo, COLL_NVLS);
         assert_true(registered.time_ps < result.time_ps * 8 / 10);
     }
-    library_close(&library);
+    machine_close(&library);
 }
 
 static CollSpec vllm_spec(guint64 bytes, gboolean check)
@@ -154,7 +117,7 @@ static CollSpec vllm_spec(guint64 bytes, gboolean check)
 static void test_copies(void **state)
 {
     (void)state;
-    Library library = library_open("dgx-h100", 8);
+    Machine library = machine_open("dgx-h100", 8, FALSE);
     CollSpec spec = vllm_spec(4 << 20, FALSE);
     CollResult with, without;
     CollSpec taken = spec;
@@ -166,7 +129,7 @@ static void test_copies(void **state)
     taken.copies = 0;
     assert_true(coll_run(library.group, &taken, &without, NULL));
     assert_int_equal(with.time_ps - with.kernel_ps, without.time_ps - without.kernel_ps + copies_ps);
-    library_close(&library);
+    machine_close(&library);
 }
 
 /* Proves that PyTorch's kernel in the switch, which vLLM takes, sums right, one run after the other, and that each
@@ -174,7 +137,7 @@ static void test_copies(void **state)
 static void test_swaps(void **state)
 {
     (void)state;
-    Library library = library_open_data("dgx-h100", 8, TRUE);
+    Machine library = machine_open("dgx-h100", 8, TRUE);
     CollSpec spec = vllm_spec(512 << 10, TRUE);
     CollResult swaps, plain;
     coll_library_apply(library.group, &spec);
@@ -187,7 +150,7 @@ static void test_swaps(void **state)
     assert_true(coll_run(library.group, &spec, &plain, NULL));
     if (swaps.kernel_ps < plain.kernel_ps + 2 * 50000 || swaps.kernel_ps > plain.kernel_ps + 2 * 1500000)
         fail_msg("%" G_GUINT64_FORMAT " against %" G_GUINT64_FORMAT " ps", swaps.kernel_ps, plain.kernel_ps);
-    library_close(&library);
+    machine_close(&library);
 }
 
 int main(void)

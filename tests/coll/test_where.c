@@ -6,7 +6,8 @@
 
 #include "coll/coll.h"
 #include "model/presets/preset.h"
-#include "observe/series/where.h"
+#include "observe/recording.h"
+#include "device/launch_time.h"
 
 typedef struct {
     guint64 requests, latency_ps, part_ps[WHERE_REASONS];
@@ -50,7 +51,7 @@ static Outcome run(const char *preset, CollOp op, CollAlgo algo, CollProto proto
 {
     ParamSet *set = param_set_new();
     FabricSpec spec = {0};
-    fabric_params(set, &spec);
+    device_params(set, &spec);
     assert_true(preset_load(set, preset, NULL));
     if (set_to)
         assert_true(param_set_text(set, set_to, NULL));
@@ -58,14 +59,15 @@ static Outcome run(const char *preset, CollOp op, CollAlgo algo, CollProto proto
     Sim *sim = sim_new(&sim_spec, NULL);
     Fabric *fabric = fabric_new(sim, &spec, FALSE, NULL);
     CollGroup *group = coll_group_new(fabric, NULL, (guint32)spec.system.gpus, NULL);
-    Where *where = where_new(fabric);
+    Recording *recording = recording_new(fabric, &(RecordingSpec){.where = TRUE}, "run");
     CollSpec coll = coll_spec_default(op);
     coll.algo = algo;
     coll.proto = proto;
     coll.bytes = bytes;
     CollResult result;
     assert_true(coll_run(group, &coll, &result, NULL));
-    where_end(where);
+    assert_true(recording_end(recording, NULL));
+    const Where *where = recording_where(recording);
     Outcome outcome = {0};
     check_sums(fabric, where, &outcome);
     outcome.sums = *where_sum(where, PACKET_MC_READ);
@@ -81,7 +83,7 @@ static Outcome run(const char *preset, CollOp op, CollAlgo algo, CollProto proto
     }
     assert_int_equal(rows_ps, sim_now_ps(sim));
     report_free(report);
-    where_free(where);
+    recording_free(recording);
     coll_group_free(group);
     fabric_free(fabric);
     sim_free(sim);
@@ -129,10 +131,12 @@ static char *levels_file(void)
     char *path = NULL;
     const int fd = g_file_open_tmp("levels-XXXXXX.ini", &path, &error);
     assert_true(fd >= 0 && g_close(fd, NULL));
-    assert_true(g_file_set_contents(path, "[system]\ninherits = teach-4gpu\n# assumed: two sets\ngpus = 8\n"
+    assert_true(g_file_set_contents(path,
+                                    "[system]\ninherits = teach-4gpu\n# assumed: two sets\ngpus = 8\n"
                                     "[topology]\n# assumed: two\nkind = two_level\n# assumed: sets\nleaf_gpus = 4\n"
                                     "# assumed: one a plane\nspines = 1,1\n# assumed: four\ntrunks = 4\n"
-                                    "# assumed: longer\ntrunk_flight_ps = 200000\n", -1, NULL));
+                                    "# assumed: longer\ntrunk_flight_ps = 200000\n",
+                                    -1, NULL));
     return path;
 }
 
@@ -168,20 +172,16 @@ static void test_reasons(void **state)
         WhereReason reason;
         const char *set_to;
     } cases[] = {
-        {WHERE_TAGS, "switch.reduction_tags=2"},
-        {WHERE_BUFFER, "switch.reduction_buffer_bytes=1024"},
-        {WHERE_CREDITS, "link.credits_switch_flits=32"},
-        {WHERE_ROUNDS, "switch.crossbar_bytes=1"},
-        {WHERE_FLIGHT, "link.flight_ps=5000000"},
-        {WHERE_QUEUE, "link.rate_MBps=2000"},
+        {WHERE_TAGS, "switch.reduction_tags=2"},         {WHERE_BUFFER, "switch.reduction_buffer_bytes=1024"},
+        {WHERE_CREDITS, "link.credits_switch_flits=32"}, {WHERE_ROUNDS, "switch.crossbar_bytes=1"},
+        {WHERE_FLIGHT, "link.flight_ps=5000000"},        {WHERE_QUEUE, "link.rate_MBps=2000"},
     };
     Outcome usual = run("teach-4gpu", COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO, 128 << 10, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Outcome outcome = run("teach-4gpu", COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO, 128 << 10, cases[i].set_to);
         if (share(&outcome, cases[i].reason) < 0.2 || share(&outcome, cases[i].reason) < share(&usual, cases[i].reason))
-            fail_msg("%s: %s are %.1f %%, before %.1f %%", cases[i].set_to,
-                     where_names[cases[i].reason], 100 * share(&outcome, cases[i].reason),
-                     100 * share(&usual, cases[i].reason));
+            fail_msg("%s: %s are %.1f %%, before %.1f %%", cases[i].set_to, where_names[cases[i].reason],
+                     100 * share(&outcome, cases[i].reason), 100 * share(&usual, cases[i].reason));
         g_free(outcome.json);
     }
     g_free(usual.json);

@@ -6,6 +6,7 @@
 #include "tests/test.h"
 
 #include "device/device.h"
+#include "device/launch_time.h"
 #include "model/presets/preset.h"
 
 typedef struct {
@@ -15,7 +16,7 @@ typedef struct {
     Fabric *fabric;
     Vas *vas;
     MemRegion *region[4];
-    FoAddress va[4];   /* 8 MiB on GPUs 0 to 3, readable and writable by all */
+    FoAddress va[4]; /* 8 MiB on GPUs 0 to 3, readable and writable by all */
     McObject *object;
     FoAddress mc_va;
 } World;
@@ -34,7 +35,7 @@ static inline World *world_new_on(guint64 bound_bytes, SimSpec sim)
 {
     World *world = g_new0(World, 1);
     world->set = param_set_new();
-    fabric_params(world->set, &world->spec);
+    device_params(world->set, &world->spec);
     assert_true(preset_load(world->set, "dgx-h100", NULL));
     world->sim = sim_new(&sim, NULL);
     world->fabric = fabric_new(world->sim, &world->spec, TRUE, NULL);
@@ -78,7 +79,7 @@ static inline void note_end(const DeviceLaunch *launch, void *user)
 
 /* Runs a program on GPU 0 to its end; how long it took. */
 static inline SimTime world_run(World *world, FoProgram program, const void *args, gsize bytes, guint ctas,
-                         guint threads)
+                                guint threads)
 {
     const FoKernel kernel = {"test", program, args, bytes, ctas, threads};
     SimTime took_ps = 0;

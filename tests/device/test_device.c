@@ -9,8 +9,7 @@ static guint64 packets_of(const Fabric *fabric)
     guint64 packets = 0;
     for (guint32 g = 0; g < fabric->spec.system.gpus; g++)
         for (guint32 l = 0; l < fabric->links; l++)
-            packets += link_packets_total(&fabric->gpu[g].up[l]) +
-                       link_packets_total(&fabric->gpu[g].down[l]);
+            packets += link_packets_total(&fabric->gpu[g].up[l]) + link_packets_total(&fabric->gpu[g].down[l]);
     return packets;
 }
 
@@ -81,8 +80,8 @@ static void test_bulk_is_the_written_out_loop(void **state)
             args.loop.destinations = rows[i].destinations;
             args.loop.type = FO_F32;
             args.loop.source[0] = (FoStream){rows[i].from, rows[i].from == FO_LD ? world->va[1] : world->mc_va};
-            args.loop.destination[0] =
-                (FoStream){rows[i].to, (rows[i].to == FO_ST ? world->va[2] : world->mc_va) + (4u << 20)};
+            args.loop.destination[0] = (FoStream){rows[i].to,
+                                                  (rows[i].to == FO_ST ? world->va[2] : world->mc_va) + (4u << 20)};
             took_ps[bulk] = world_run(world, loop_program, &args, sizeof args, rows[i].ctas, rows[i].threads);
             packets[bulk] = packets_of(world->fabric);
             assert_int_equal(world->fabric->n_faults, 0);
@@ -90,12 +89,12 @@ static void test_bulk_is_the_written_out_loop(void **state)
         }
         assert_true(packets[0] > 8192 * 2);
         if (packets[0] != packets[1])
-            fail_msg("row %u: %" G_GUINT64_FORMAT " packets written out, %" G_GUINT64_FORMAT " in bulk", i,
-                     packets[0], packets[1]);
+            fail_msg("row %u: %" G_GUINT64_FORMAT " packets written out, %" G_GUINT64_FORMAT " in bulk", i, packets[0],
+                     packets[1]);
         gint64 off_ps = (gint64)took_ps[1] - (gint64)took_ps[0];
         if (ABS(off_ps) * 100 > (gint64)took_ps[0])
-            fail_msg("row %u: %" G_GUINT64_FORMAT " ps written out, %" G_GUINT64_FORMAT " in bulk", i,
-                     took_ps[0], took_ps[1]);
+            fail_msg("row %u: %" G_GUINT64_FORMAT " ps written out, %" G_GUINT64_FORMAT " in bulk", i, took_ps[0],
+                     took_ps[1]);
     }
 }
 
@@ -225,8 +224,13 @@ static void seen_program(FoCta *cta, const void *args)
 {
     const SeenArgs *a = args;
     FoReg *seen = fo_reg(cta, 8), *count = fo_reg(cta, 8);
-    const FoLoop loop = {.bytes = 1024, .width = 16, .unroll = 1, .step = 64, .destinations = 1,
-                         .destination[0] = {FO_ST, a->to}, .fill = {1, 2, 3, 4}};
+    const FoLoop loop = {.bytes = 1024,
+                         .width = 16,
+                         .unroll = 1,
+                         .step = 64,
+                         .destinations = 1,
+                         .destination[0] = {FO_ST, a->to},
+                         .fill = {1, 2, 3, 4}};
     fo_only(cta, 64, 1);
     fo_set_u64(cta, count, 7);
     fo_st_sys_at(cta, &a->counter, count, FO_RELAXED);
@@ -372,6 +376,12 @@ static void test_many_ctas(void **state)
     world_free(world);
 }
 
+static void empty_program(FoCta *cta, const void *args)
+{
+    (void)cta;
+    (void)args;
+}
+
 /* Proves that impossible grids are refused with what would be right. */
 static void test_impossible_grids(void **state)
 {
@@ -385,6 +395,9 @@ static void test_impossible_grids(void **state)
         assert_non_null(strstr(error->message, "1 to 65535"));
         g_error_free(error);
     }
+    const guint largest[][2] = {{65535, 1}, {1, 1024}}; /* what "1 to 65535" and "1 to 1024" say is possible */
+    for (guint i = 0; i < G_N_ELEMENTS(largest); i++)
+        world_run(world, empty_program, NULL, 0, largest[i][0], largest[i][1]);
     world_free(world);
 }
 
@@ -394,7 +407,8 @@ int main(void)
         cmocka_unit_test(test_bulk_is_the_written_out_loop),
         cmocka_unit_test(test_ragged_and_segmented_loops),
         cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_message_passing), cmocka_unit_test(test_some_warps),
+        cmocka_unit_test(test_message_passing),
+        cmocka_unit_test(test_some_warps),
         cmocka_unit_test(test_multimem),
         cmocka_unit_test(test_undefined_behaviour_is_reported),
         cmocka_unit_test(test_many_ctas),

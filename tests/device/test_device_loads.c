@@ -2,8 +2,18 @@
 #include "tests/device/device_world.h"
 
 typedef enum {
-    LOADS_LD, LOADS_LD_AT, LOADS_LD_SYS, LOADS_ATOM, LOADS_EXCH, LOADS_CAS, LOADS_LD_REDUCE, LOADS_LOOP,
-    LOADS_TWICE, LOADS_SOME_WARPS, LOADS_SET_BEHIND, LOADS_KINDS
+    LOADS_LD,
+    LOADS_LD_AT,
+    LOADS_LD_SYS,
+    LOADS_ATOM,
+    LOADS_EXCH,
+    LOADS_CAS,
+    LOADS_LD_REDUCE,
+    LOADS_LOOP,
+    LOADS_TWICE,
+    LOADS_SOME_WARPS,
+    LOADS_SET_BEHIND,
+    LOADS_KINDS
 } LoadsKind;
 
 typedef struct {
@@ -57,9 +67,8 @@ static void loads_end(const DeviceLaunch *launch, void *user)
 
 static guint64 loads_requests(const World *world, LoadsKind kind)
 {
-    const OpTable *table = kind == LOADS_LD_REDUCE
-                               ? g_ptr_array_index(world->fabric->op_object, world->object->id)
-                               : &world->fabric->op_remote;
+    const OpTable *table = kind == LOADS_LD_REDUCE ? g_ptr_array_index(world->fabric->op_object, world->object->id)
+                                                   : &world->fabric->op_remote;
     guint64 count = 0;
     for (guint k = 0; k <= PACKET_MC_READ; k++)
         if (table->kind[k])
@@ -171,7 +180,12 @@ static void elements_program(FoCta *cta, const void *args)
     const ElementArgs *a = args;
     FoLl ll = {.kind = FO_LL, .bytes = 16376, .n_to = 1, .to = {a->lines}, .input = a->from, .to_flag = 7};
     fo_ll(cta, &ll);
-    ll = (FoLl){.kind = FO_LL, .bytes = 16376, .n_from = 1, .from = {a->lines}, .output = a->to, .from_flag = 7,
+    ll = (FoLl){.kind = FO_LL,
+                .bytes = 16376,
+                .n_from = 1,
+                .from = {a->lines},
+                .output = a->to,
+                .from_flag = 7,
                 .element = a->element};
     fo_ll(cta, &ll);
 }
@@ -203,8 +217,16 @@ static void test_elements(void **state)
 static void lamport_program(FoCta *cta, const void *args)
 {
     const LinesArgs *a = args;
-    FoExchange exchange = {.bytes = 60, .ranks = 2, .n_to = 2, .n_in = 2, .lamport = TRUE, .from = a->lines,
-                           .from_stride = 128, .output = a->to, .type = FO_F32, .op = FO_ADD};
+    FoExchange exchange = {.bytes = 60,
+                           .ranks = 2,
+                           .n_to = 2,
+                           .n_in = 2,
+                           .lamport = TRUE,
+                           .from = a->lines,
+                           .from_stride = 128,
+                           .output = a->to,
+                           .type = FO_F32,
+                           .op = FO_ADD};
     FoAddress to[2] = {a->lines, a->lines + 128}, input[2] = {a->from, a->from + 64};
     exchange.to = to;
     exchange.input = input;
@@ -318,9 +340,11 @@ static void test_warps_that_wait_hold_up_no_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_vectors),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_vectors),
                                        cmocka_unit_test(test_values_that_nothing_uses),
-                                       cmocka_unit_test(test_elements), cmocka_unit_test(test_lamport),
+                                       cmocka_unit_test(test_elements),
+                                       cmocka_unit_test(test_lamport),
                                        cmocka_unit_test(test_clusters),
                                        cmocka_unit_test(test_warps_that_wait_hold_up_no_others)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,7 @@ typedef struct {
     const char *says;
 } Row;
 
+/* clang-format off */
 #define FIELD(member) offsetof(Args, member), sizeof(((Args *)NULL)->member)
 #define WIDTHS(call, member)                                                                                          \
     {call, FIELD(member), NONE, "no register"}, {call, FIELD(member), W5, "a register of 5 B; 4, 8 or 16"},           \
@@ -73,7 +74,7 @@ typedef struct {
     {                                                                                              \
         call, FIELD(member), 77, "element type 77"                                                 \
     }
-#define OPS(call, member) {call, FIELD(member), -1, "operation -1"}, {call, FIELD(member), 6, "operation 6"}, \
+#define OPS(call, member) {call, FIELD(member), -1, "operation -1"}, {call, FIELD(member), 7, "operation 7"}, \
     {call, FIELD(member), 44, "operation 44"}
 #define ORDERS(call, other) {call, FIELD(order), 0, "order 0"}, {call, FIELD(order), FO_WEAK, "order 1"}, \
     {call, FIELD(order), other, "order"}, {call, FIELD(order), 5, "order 5"}, {call, FIELD(order), -1, "order -1"}
@@ -86,6 +87,7 @@ typedef struct {
     {call, FIELD(form.order), -1, "order -1"}, {call, FIELD(form.order), bad_order, "PTX ISA"},                       \
     {call, FIELD(form.scope), 5, "scope 5"}, {call, FIELD(form.scope), -1, "scope -1"}
 #define BEYOND ((gint64)1 << 57)
+/* clang-format on */
 
 static const Row rows[] = {
     {REG, FIELD(width), 0, "a register of 0 B"},
@@ -150,6 +152,7 @@ static const Row rows[] = {
     {ATOM, FIELD(order), 5, "order 5"},
     {ATOM, FIELD(d), W8, "registers of 8 and 4"},
     {ATOM, FIELD(op), FO_XOR, "b32 and b64"},
+    {ATOM, FIELD(op), FO_MUL, "FO_ADD to FO_XOR are right"},
     {ATOM, FIELD(type), FO_F64, "the width is not the type's"},
     WIDTHS(EXCH, d),
     WIDTHS(EXCH, s),
@@ -360,18 +363,46 @@ static void misuse_program(FoCta *cta, const void *args)
 static Args right_args(const World *world, CallKind call)
 {
     gboolean poll = call >= POLL && call <= POLL_MEMBERS;
-    Args a = {.d = W4, .s = W4, .c = W4, .type = FO_U32, .op = FO_ADD, .order = FO_RELAXED,
-              .at = world->va[poll ? 0 : 1], .mc = world->mc_va, .width = 4, .count = 64, .n = 4, .barrier = 1,
-              .only = call == CAS ? 1 : 64, .compare = FO_EQ, .delay_ps = 1000, .form = {.type = FO_U32, .op = FO_ADD},
-              .to = {world->va[0]}, .input = {world->va[1]}, .call = call};
+    Args a = {.d = W4,
+              .s = W4,
+              .c = W4,
+              .type = FO_U32,
+              .op = FO_ADD,
+              .order = FO_RELAXED,
+              .at = world->va[poll ? 0 : 1],
+              .mc = world->mc_va,
+              .width = 4,
+              .count = 64,
+              .n = 4,
+              .barrier = 1,
+              .only = call == CAS ? 1 : 64,
+              .compare = FO_EQ,
+              .delay_ps = 1000,
+              .form = {.type = FO_U32, .op = FO_ADD},
+              .to = {world->va[0]},
+              .input = {world->va[1]},
+              .call = call};
     if (call == MC_ST)
         a.form.type = FO_B32;
-    a.loop = (FoLoop){.bytes = 1024, .width = 16, .unroll = 2, .sources = 2, .destinations = 1, .type = FO_F32,
+    a.loop = (FoLoop){.bytes = 1024,
+                      .width = 16,
+                      .unroll = 2,
+                      .sources = 2,
+                      .destinations = 1,
+                      .type = FO_F32,
                       .source = {{FO_LD, world->va[2]}, {FO_LD, world->va[3]}},
                       .destination = {{FO_ST, world->va[1]}}};
     a.ll = (FoLl){.kind = FO_LL, .bytes = 512, .n_to = 1, .to = {world->va[1]}, .input = world->va[2], .to_flag = 1};
-    a.exchange = (FoExchange){.bytes = 512, .ranks = 1, .n_to = 1, .n_in = 1, .to = a.to, .input = a.input,
-                              .from = world->va[0], .output = world->va[1] + 65536, .from_stride = 8192, .flag = 1};
+    a.exchange = (FoExchange){.bytes = 512,
+                              .ranks = 1,
+                              .n_to = 1,
+                              .n_in = 1,
+                              .to = a.to,
+                              .input = a.input,
+                              .from = world->va[0],
+                              .output = world->va[1] + 65536,
+                              .from_stride = 8192,
+                              .flag = 1};
     return a;
 }
 
@@ -404,8 +435,8 @@ static void test_right_calls(void **state)
 {
     (void)state;
     static const gboolean writes[CALLS] = {
-        [ONLY] = TRUE, [ST] = TRUE, [ST_AT] = TRUE, [ST_SYS] = TRUE, [ST_SYS_AT] = TRUE, [RED] = TRUE, [ATOM] = TRUE,
-        [EXCH] = TRUE, [MC_ST] = TRUE, [MC_RED] = TRUE, [LL] = TRUE, [EXCHANGE] = TRUE};
+        [ONLY] = TRUE, [ST] = TRUE,   [ST_AT] = TRUE, [ST_SYS] = TRUE, [ST_SYS_AT] = TRUE, [RED] = TRUE,
+        [ATOM] = TRUE, [EXCH] = TRUE, [MC_ST] = TRUE, [MC_RED] = TRUE, [LL] = TRUE,        [EXCHANGE] = TRUE};
     for (guint call = 0; call < CALLS; call++) {
         World *world = world_new(WORLD_BYTES);
         Args a = right_args(world, (CallKind)call);
@@ -433,15 +464,15 @@ static void test_wrong_calls(void **state)
         gboolean said = FALSE;
         for (guint f = 0; f < world->fabric->faults->len && !said; f++) {
             const FabricFault *fault = &g_array_index(world->fabric->faults, FabricFault, f);
-            said = strstr(fault->text ? fault->text : fault_kind_text(fault->kind), row->says) != NULL &&
+            said = strstr(fault->text ? fault->text : fault_kind_text(fault->kind), row->says) &&
                    g_str_equal(fault->who, "test") && fault->gpu == 0;
         }
         if (!said)
             fail_msg("row %u (call %d, value %" G_GINT64_FORMAT "): not '%s' but %s", i, (int)row->call, row->value,
                      row->says, world->fabric->faults->len ? last_text(world) : "nothing");
         if (!untouched(world))
-            fail_msg("row %u (call %d, value %" G_GINT64_FORMAT "): something was written", i,
-                     (int)row->call, row->value);
+            fail_msg("row %u (call %d, value %" G_GINT64_FORMAT "): something was written", i, (int)row->call,
+                     row->value);
     }
     world_free(world);
 }
@@ -459,7 +490,8 @@ static void test_polls(void **state)
     const struct {
         FoAddress at;
         const char *says;
-    } polls[] = {{world->va[1], "not the GPU's own"}, {world->mc_va, "plain access to a multicast"},
+    } polls[] = {{world->va[1], "not the GPU's own"},
+                 {world->mc_va, "plain access to a multicast"},
                  {closed, "no access right"}};
     for (guint i = 0; i < G_N_ELEMENTS(polls); i++) {
         a.at = polls[i].at;
@@ -489,8 +521,8 @@ static void test_fills_with_a_tail(void **state)
             for (guint words = 0; words < 23; words++, at += 4096) {
                 Args a = right_args(world, LOOP);
                 a.only = threads;
-                a.loop = (FoLoop){.bytes = 4 * words, .width = width, .unroll = 32, .destinations = 1,
-                                  .destination = {{FO_ST, at}}};
+                a.loop = (FoLoop){
+                    .bytes = 4 * words, .width = width, .unroll = 32, .destinations = 1, .destination = {{FO_ST, at}}};
                 memcpy(a.loop.fill, fill, sizeof fill);
                 world_run(world, misuse_program, &a, sizeof a, 1, threads);
                 for (guint i = 0; i < 32; i++)

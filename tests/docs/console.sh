@@ -14,8 +14,8 @@ mkdir "$work/bin"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$fanout" >"$work/bin/fanout"
 chmod +x "$work/bin/fanout"
 PATH=$work/bin:$PATH
-LC_ALL=C FANOUT_TOP=$(dirname "$fanout")
-export PATH LC_ALL FANOUT_TOP TOP_SRCDIR="$top"
+LC_ALL=C FANOUT_QUIET=1 FANOUT_TOP=$(dirname "$fanout")
+export PATH LC_ALL FANOUT_QUIET FANOUT_TOP TOP_SRCDIR="$top"
 bad=0
 
 # Prints the page with every command's output as it is today.

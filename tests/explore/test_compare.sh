@@ -36,6 +36,18 @@ says '--above: 1 more differ' compare one.json two.json --above 10
 says '--top: 1 more differ' compare one.json two.json --top 1
 says "a is a report of 'coll' and b of 'bench'" compare one.json "$(report bench x '' n >bench.json; echo bench.json)"
 
+# The headline: which is slower and by how much, the cause by where the time went, and what is far from the answer on
+# request alone. 10 us in tags of 30 are a third.
+report coll x '{"algo": "nvls", "time_us": 20.0}' n | sed 's/, "notes"/, "where": [{"run": "r", "what": "flight", "time_us": 20.0}], "link_rows": [{"link": "a", "packets": 1}], "notes"/' >h1.json
+report coll x '{"algo": "nvls", "time_us": 30.0}' n | sed 's/, "notes"/, "where": [{"run": "r", "what": "flight", "time_us": 20.0}, {"run": "r", "what": "tags", "time_us": 10.0}], "link_rows": [{"link": "a", "packets": 9}], "notes"/' >h2.json
+says '^# > b is 50 % slower: 20 to 30 us, since tags went from 0 to 33 % of the time (0.00 to 10.00 us)$' compare h1.json h2.json
+says '^# > b is 33 % faster: 30 to 20 us, since tags went from 33 to 0 %' compare h2.json h1.json
+says '^# --all: [12] more differ' compare h1.json h2.json
+"$FANOUT" compare h1.json h2.json >out
+grep -q link_rows out && complain "a link's packets are near to the answer: $(cat out)"
+says 'link_rows' compare h1.json h2.json --all
+says '^# > nothing differs$' compare h1.json h1.json
+
 # Reports of the command itself, and the page.
 "$FANOUT" coll all_reduce -s teach-4gpu -a ring -b 64K --format json >a.json
 "$FANOUT" coll all_reduce -s teach-4gpu -a ring -b 64K --set link.flight_ps=500000 --format json >b.json

@@ -42,6 +42,8 @@ static void test_values(void **state)
     expect(&number, "9223372036854775806..9223372036854775807 +5", "9223372036854775806");
     expect(&size, "4K..16K *2,1M", "4096|8192|16384|1048576");
     expect(&time, "100ns..1us+300ns", "100000|400000|700000|1000000");
+    expect(&time, "100ns..1us+2us", "100000"); /* a step is no value: neither the least nor the largest one binds it */
+    expect(&time, "1ns..3ns+500ps", "1000|1500|2000|2500|3000");
     expect(&text, "\"4,5, 5\", 6", "4,5, 5|6");
 }
 

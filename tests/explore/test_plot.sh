@@ -36,6 +36,8 @@ is "a line for each input that varies; tied ones are one" "$("$FANOUT" plot s.db
 is "box" "$(values -k box -x algo -y id)" ",nvls,1.000,2.250,3.500,4.750,6.000,6 ,ring,7.000,8.250,9.500,10.750,12.000,6 "
 is "heat" "$(values -k heat -x bytes -y algo -z id)" "16384,nvls,1.500,2 16384,ring,7.500,2 32768,nvls,3.500,2 \
 32768,ring,9.500,2 65536,nvls,5.500,2 65536,ring,11.500,2 "
+is "numbers ascend, 10 behind 2" "$(values -k box -x u -y id --column 'u=(id * 5) % 12' | tr ' ' '\n' | cut -d , -f 2,5 |
+    tr '\n' ' ')" "0,12.000 1,5.000 2,10.000 3,3.000 4,8.000 5,1.000 6,6.000 7,11.000 8,4.000 9,9.000 10,2.000 11,7.000 "
 is "where" "$(values -y id -x bytes --by none --where algo=ring --where switch.reduction_tags=64)" \
     ",16384,8.000,8.000,8.000,1 ,32768,10.000,10.000,10.000,1 ,65536,12.000,12.000,12.000,1 "
 # A circle: 12 points round (0, 0); less of both is better on a quarter of it, more on the opposite one.
@@ -52,13 +54,14 @@ is "front, two ways" "$("$FANOUT" plot s.db -k pareto -x u -y v --column 'u=id %
 
 # ---- pictures
 "$FANOUT" plot s.db -o a.svg -o a.png -o a.html >/dev/null
-for word in "it's &lt;b>&amp;'; system('touch hacked') {/Bold x_y}<" 'busbw_GBps (GB/s)' 'bytes (B)' 'nvls, 32' 'ring, 64' 16K 64K; do
+for word in "it's &lt;b>&amp;'; system('touch hacked') {/Bold x_y}<" 'bus bandwidth (GB/s)' 'size (bytes)' 'x: bytes, y: busbw_GBps' 'nvls, 32' 'ring, 64' 16K 64K; do
     grep -q -F -e "$word" a.svg || complain "a.svg lacks $word"
 done
 [ "$(head -c 8 a.png | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] || complain "a.png is no PNG"
 grep -q '<figure class="drawn".*aria-label="it&apos;s\|<figure class="drawn".*aria-label="it&#39;s' a.html || complain "the page has no picture"
 grep -q '<b>' a.html a.svg && complain "a title became markup"
 [ ! -e hacked ] || complain "a title was run"
+grep -q 'class="plotted"' a.svg && grep -q 'prefers-color-scheme: dark' a.svg || complain "a.svg stays white in the dark"
 "$FANOUT" plot s.db -o b.svg >/dev/null
 cmp -s a.svg b.svg || complain "two pictures of one sweep differ"
 for kind in heat pareto box; do

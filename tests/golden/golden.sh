@@ -4,6 +4,8 @@
 # "<!-- golden: NAME -->" and the end of the code block behind it are the same text.
 # UPDATE=1 (make golden-update) rewrites both; read the difference before committing it.
 set -eu
+FANOUT_QUIET=1
+export FANOUT_QUIET
 cd "${TOP_SRCDIR:-.}"
 fanout=${FANOUT:-./fanout}
 again=$(mktemp -d)

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHECK(call)                                     \
-    do {                                                \
-        CUresult result = call;                         \
-        if (result != CUDA_SUCCESS) {                   \
-            printf("%s: error %d\n", #call, (int)result); \
-            return 1;                                   \
-        }                                               \
+#define CHECK(call)                                                                                                    \
+    do {                                                                                                               \
+        CUresult result = call;                                                                                        \
+        if (result != CUDA_SUCCESS) {                                                                                  \
+            printf("%s: error %d\n", #call, (int)result);                                                              \
+            return 1;                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 int main(void)

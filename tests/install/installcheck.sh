@@ -54,6 +54,19 @@ done
 examples=$DESTDIR$pkgdatadir/examples
 build "$CC" store "-I$DESTDIR$pkgdatadir" "$examples/multicast_store.c" "$examples/team.c"
 runs store 'all 4 GPUs have them'
+# The library, by its own pkg-config file and by CMake's.
+# shellcheck disable=SC2046,SC2086
+$CC ${DESTDIR:+-Wl,-rpath,$DESTDIR$(pkg-config --variable=libdir libfanout)} "$examples/library.c" -o library \
+    $(pkg-config --cflags --libs libfanout) -Wl,-rpath,"$(pkg-config --variable=libdir libfanout)" ||
+    complain "library.c does not build"
+./library teach-4gpu >out 2>&1 || complain "library: exit $?: $(cat out)"
+grep -q '^all_reduce  *1048576 bytes' out || complain "library: no all_reduce in: $(cat out)"
+if command -v cmake >/dev/null && [ -z "$DESTDIR" ]; then
+    printf 'cmake_minimum_required(VERSION 3.13)\nproject(t C)\nfind_package(Fanout CONFIG REQUIRED)\n%s\n%s\n' \
+        "add_executable(t $examples/library.c)" 'target_link_libraries(t Fanout::fanout)' >CMakeLists.txt
+    Fanout_DIR=$(pkg-config --variable=libdir libfanout)/cmake/Fanout cmake -B made . >out 2>&1 &&
+        cmake --build made >>out 2>&1 && made/t teach-4gpu >>out 2>&1 || complain "cmake: $(tail -n 5 out)"
+fi
 # Policies and a switch of one's own, by the public headers alone.
 headers=-I${DESTDIR}$(PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=includedir fanout)
 $CC "$headers" -shared -fPIC "$examples/policy.c" -o policy.so || complain "policy.c does not build"

@@ -4,6 +4,7 @@
 
 #include "tests/test.h"
 
+#include "device/launch_time.h"
 #include "model/fabric/fabric.h"
 #include "model/presets/preset.h"
 
@@ -21,7 +22,7 @@ static inline void bed_spec(Bed *bed, const char *system, const char *const *set
     GError *error = NULL;
     memset(bed, 0, sizeof *bed);
     bed->set = param_set_new();
-    fabric_params(bed->set, &bed->spec);
+    device_params(bed->set, &bed->spec);
     if (!preset_load(bed->set, system, &error))
         fail_msg("%s", error->message);
     for (gsize i = 0; sets && sets[i]; i++)

@@ -6,16 +6,10 @@
  * here stage by stage from the parameters of every preset. */
 
 /* Serialization of so many flits, in ps, rounded up to whole ps as each link does. */
-static double wire(const Bed *bed, guint32 flits)
-{
-    return flits * 16e6 / (double)bed->spec.link.rate_MBps;
-}
+static double wire(const Bed *bed, guint32 flits) { return flits * 16e6 / (double)bed->spec.link.rate_MBps; }
 
 /* Port to port to port: two wires and the switch between them. */
-static double hop(const Bed *bed, guint32 flits)
-{
-    return wire(bed, flits) + (double)bed->spec.link.flight_ps;
-}
+static double hop(const Bed *bed, guint32 flits) { return wire(bed, flits) + (double)bed->spec.link.flight_ps; }
 
 static double there(const Bed *bed, guint32 flits)
 {
@@ -115,8 +109,8 @@ static double last_round(const Bed *bed, guint32 flits)
 /* Replica answers come back to the switch only; the gathered one goes on from there. */
 static double gathered(const Bed *bed, guint32 replica_flits, guint32 flits)
 {
-    return (double)bed->spec.gpu.l2_ps + hop(bed, replica_flits) + (double)bed->spec.sw.latency_ps +
-           hop(bed, flits) + (double)bed->spec.gpu.in_ps;
+    return (double)bed->spec.gpu.l2_ps + hop(bed, replica_flits) + (double)bed->spec.sw.latency_ps + hop(bed, flits) +
+           (double)bed->spec.gpu.in_ps;
 }
 
 static void check_multicast(Bed *bed)
@@ -187,7 +181,10 @@ static void test_h200_measured(void **state)
         MemRegion *region = bed_region(&bed, row[i].home, 4096);
         memory_set_cached(bed.fabric->memory, region, row[i].cached);
         guint8 data[8] = {0};
-        GpuRequest request = {.kind = row[i].kind, .region = region, .bytes = 4, .type = NUMERIC_U32,
+        GpuRequest request = {.kind = row[i].kind,
+                              .region = region,
+                              .bytes = 4,
+                              .type = NUMERIC_U32,
                               .data = row[i].kind == PACKET_ATOM ? data : NULL};
         Answer answer = {0};
         bed_send(&bed, 0, &request, &answer);

@@ -39,9 +39,9 @@ struct Traffic {
     guint32 gpus;
     MemRegion **plain, **member; /* by GPU */
     McObject *object;
-    guint8 *want;                /* [2 * gpus][BYTES]: plain ones, then members' */
+    guint8 *want; /* [2 * gpus][BYTES]: plain ones, then members' */
     Request request[REQUESTS];
-    GString *log;                /* completions, in order: what two runs must agree on */
+    GString *log; /* completions, in order: what two runs must agree on */
 };
 
 static guint8 *want_line(Traffic *t, gboolean multicast, guint32 gpu, guint32 line)
@@ -53,9 +53,9 @@ static guint8 *want_line(Traffic *t, gboolean multicast, guint32 gpu, guint32 li
 static void fill_line(Traffic *t, NumericType type, guint8 *line)
 {
     guint32 bytes = numeric_element_bytes(type);
-    static const NumericType element[] = {[NUMERIC_F16X2] = NUMERIC_F16, [NUMERIC_BF16X2] = NUMERIC_BF16,
-                                          [NUMERIC_E4M3X2] = NUMERIC_E4M3, [NUMERIC_E4M3X4] = NUMERIC_E4M3,
-                                          [NUMERIC_E5M2X2] = NUMERIC_E5M2, [NUMERIC_E5M2X4] = NUMERIC_E5M2};
+    static const NumericType element[] = {
+        [NUMERIC_F16X2] = NUMERIC_F16,   [NUMERIC_BF16X2] = NUMERIC_BF16, [NUMERIC_E4M3X2] = NUMERIC_E4M3,
+        [NUMERIC_E4M3X4] = NUMERIC_E4M3, [NUMERIC_E5M2X2] = NUMERIC_E5M2, [NUMERIC_E5M2X4] = NUMERIC_E5M2};
     NumericType one = type < G_N_ELEMENTS(element) && element[type] ? element[type] : type;
     for (guint32 i = 0; i < 128; i += bytes)
         numeric_set(one, line + i, (double)rng_below(&t->rng, numeric_type_bytes(type) && bytes > 1 ? 4 : 2));
@@ -148,8 +148,12 @@ static void plan_request(Traffic *t, guint32 index)
     Request *r = &t->request[index];
     *r = (Request){.traffic = t, .gpu = (guint16)rng_below(&t->rng, t->gpus)};
     guint32 home = (guint32)rng_below(&t->rng, t->gpus);
-    r->request = (GpuRequest){.kind = (PacketKind)rng_below(&t->rng, PACKET_MC_READ + 1), .word_mask = GPU_ALL_WORDS,
-                              .data = r->data, .done = on_done, .owner = r, .tag = index};
+    r->request = (GpuRequest){.kind = (PacketKind)rng_below(&t->rng, PACKET_MC_READ + 1),
+                              .word_mask = GPU_ALL_WORDS,
+                              .data = r->data,
+                              .done = on_done,
+                              .owner = r,
+                              .tag = index};
     if (r->request.kind >= PACKET_MC_WRITE)
         r->request.object = t->object;
     else
@@ -172,10 +176,10 @@ static void plan_request(Traffic *t, guint32 index)
 static void choose_knobs(Rng *rng, char **sets)
 {
     guint n = 0;
-#define KNOB(key, ...)                                                                                                \
-    do {                                                                                                              \
-        static const guint values[] = {__VA_ARGS__};                                                                  \
-        sets[n++] = g_strdup_printf(key "=%u", values[rng_below(rng, G_N_ELEMENTS(values))]);                         \
+#define KNOB(key, ...)                                                                                                 \
+    do {                                                                                                               \
+        static const guint values[] = {__VA_ARGS__};                                                                   \
+        sets[n++] = g_strdup_printf(key "=%u", values[rng_below(rng, G_N_ELEMENTS(values))]);                          \
     } while (0)
     KNOB("link.credits_switch_flits", 32, 48, 1024);
     KNOB("link.credits_gpu_flits", 32, 64, 4096);
@@ -216,8 +220,8 @@ static void traffic_memory(Traffic *t)
 static void check_counts(Traffic *t)
 {
     Fabric *fabric = t->bed.fabric;
-    guint64 remote = 0, local = 0, multicast = 0, sent = 0, sent_local = 0, served = 0,
-            requests = 0, replicas = 0, answers = 0;
+    guint64 remote = 0, local = 0, multicast = 0, sent = 0, sent_local = 0, served = 0, requests = 0, replicas = 0,
+            answers = 0;
     for (guint i = 0; i < REQUESTS; i++) {
         const Request *r = &t->request[i];
         assert_int_equal(r->times, 1);
@@ -241,9 +245,9 @@ static void check_counts(Traffic *t)
         replicas = requests = answers = multicast * t->gpus; /* the built-in switch counted none */
     else
         assert_true(requests == multicast && answers == multicast);
-    assert_true(replicas == multicast * t->gpus);      /* injected x replicas ... */
-    assert_true(served == remote + replicas);          /* ... = delivered */
-    assert_true(fabric_is_quiet(fabric));              /* credits, tags, buffers, data slots at home */
+    assert_true(replicas == multicast * t->gpus); /* injected x replicas ... */
+    assert_true(served == remote + replicas);     /* ... = delivered */
+    assert_true(fabric_is_quiet(fabric));         /* credits, tags, buffers, data slots at home */
     assert_int_equal(fabric->n_faults, 0);
 }
 

@@ -22,10 +22,7 @@ static CopyEnd in_region(MemRegion *region, guint64 offset)
     return (CopyEnd){.place = COPY_REGION, .region = region, .offset = offset};
 }
 
-static CopyEnd in_host(void *host)
-{
-    return (CopyEnd){.place = COPY_HOST, .host = host};
-}
+static CopyEnd in_host(void *host) { return (CopyEnd){.place = COPY_HOST, .host = host}; }
 
 static void fill(MemRegion *region, guint8 seed)
 {
@@ -57,21 +54,21 @@ static void test_push_latency(void **state)
     MemRegion *from = bed_region(&bed, 0, 4096), *to = bed_region(&bed, 2, 4096);
     fill(from, 1);
     SimTime took_ps = run_copy(&bed, 0, in_region(to, 0), in_region(from, 0), 256);
-    SimTime ns = 1000, expect_ps = 1000000        /* engine */
-                                   + 50 * ns      /* GPU to port */
-                                   + 17 * ns      /* serialization: header and 16 data flits */
-                                   + 100 * ns     /* flight */
-                                   + 100 * ns     /* switch */
-                                   + 17 * ns      /* serialization */
-                                   + 100 * ns     /* flight */
-                                   + 50 * ns      /* the acknowledgement waits for others */
-                                   + 100 * ns     /* L2 */
-                                   + 1 * ns       /* serialization */
-                                   + 100 * ns     /* flight */
-                                   + 100 * ns     /* switch */
-                                   + 1 * ns       /* serialization */
-                                   + 100 * ns     /* flight */
-                                   + 50 * ns;     /* port to engine */
+    SimTime ns = 1000, expect_ps = 1000000    /* engine */
+                                   + 50 * ns  /* GPU to port */
+                                   + 17 * ns  /* serialization: header and 16 data flits */
+                                   + 100 * ns /* flight */
+                                   + 100 * ns /* switch */
+                                   + 17 * ns  /* serialization */
+                                   + 100 * ns /* flight */
+                                   + 50 * ns  /* the acknowledgement waits for others */
+                                   + 100 * ns /* L2 */
+                                   + 1 * ns   /* serialization */
+                                   + 100 * ns /* flight */
+                                   + 100 * ns /* switch */
+                                   + 1 * ns   /* serialization */
+                                   + 100 * ns /* flight */
+                                   + 50 * ns; /* port to engine */
     assert_true(took_ps == expect_ps);
     assert_memory_equal(to->host, from->host, 256);
     assert_int_equal(to->host[256], 0);
@@ -274,7 +271,7 @@ static void test_l2_and_hbm(void **state)
     memory_set_cached(bed.fabric->memory, to, TRUE);
     SimTime small_ps = run_copy(&bed, 0, in_region(to, 0), in_region(from, 0), 900000);
     SimTime large_ps = run_copy(&bed, 0, in_region(to, 0), in_region(from, 0), 1800000);
-    assert_true(small_ps < 20 * 1000000);                 /* 1.8 MB at 1 TB/s, and latencies */
+    assert_true(small_ps < 20 * 1000000);                          /* 1.8 MB at 1 TB/s, and latencies */
     assert_in_range(large_ps, 360 * 1000000ull, 380 * 1000000ull); /* 3.6 MB at 10 GB/s */
     bed_close(&bed);
 }
@@ -339,11 +336,10 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_push_latency),
-        cmocka_unit_test(test_l2_and_hbm), cmocka_unit_test(test_pull),        cmocka_unit_test(test_relay),
-        cmocka_unit_test(test_multicast),    cmocka_unit_test(test_fill),        cmocka_unit_test(test_host),
-        cmocka_unit_test(test_engines),      cmocka_unit_test(test_faults),      cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_timing_only),  cmocka_unit_test(test_many),
+        cmocka_unit_test(test_push_latency), cmocka_unit_test(test_l2_and_hbm),  cmocka_unit_test(test_pull),
+        cmocka_unit_test(test_relay),        cmocka_unit_test(test_multicast),   cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_host),         cmocka_unit_test(test_engines),     cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_rate),         cmocka_unit_test(test_timing_only), cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,8 +45,7 @@ static Outcome outcome_of_traffic(guint domains, const char *const *sets, guint3
     const SimSpec spec = {.seed = 3, .threads = domains};
     bed_open(&bed, "dgx-h100", sets, &spec);
     assert_int_equal(bed.fabric->sw[0].sim != bed.sim, domains > 1);
-    Traffic *traffic =
-        traffic_new(bed.fabric, &(TrafficSpec){.packets = 20000, .load_per_mille = load, .bytes = 128});
+    Traffic *traffic = traffic_new(bed.fabric, &(TrafficSpec){.packets = 20000, .load_per_mille = load, .bytes = 128});
     outcome_run(&bed, slice_ps);
     outcome_take(&outcome, &bed);
     outcome.end_ps = traffic_end_ps(traffic);
@@ -112,10 +111,14 @@ static Outcome outcome_of_team(guint domains, guint8 bytes[128])
         word[i] = i;
     for (guint r = 0; r < ROUNDS; r++)
         for (guint16 g = 0; g < GPUS; g++) {
-            GpuRequest add = {.kind = PACKET_MC_RED, .object = object, .bytes = 128, .type = NUMERIC_U32,
-                              .op = NUMERIC_ADD, .data = (const guint8 *)word};
-            GpuRequest sum = {.kind = PACKET_MC_READ, .object = object, .bytes = 128, .type = NUMERIC_U32,
-                              .op = NUMERIC_ADD};
+            GpuRequest add = {.kind = PACKET_MC_RED,
+                              .object = object,
+                              .bytes = 128,
+                              .type = NUMERIC_U32,
+                              .op = NUMERIC_ADD,
+                              .data = (const guint8 *)word};
+            GpuRequest sum = {
+                .kind = PACKET_MC_READ, .object = object, .bytes = 128, .type = NUMERIC_U32, .op = NUMERIC_ADD};
             bed_send(&bed, g, &add, &answer[2 * (r * GPUS + g)]);
             bed_send(&bed, g, &sum, &answer[2 * (r * GPUS + g) + 1]);
         }
@@ -159,8 +162,8 @@ static void test_refused(void **state)
         Bed bed;
         GError *error = NULL;
         bed_spec(&bed, "teach-4gpu", cases[i].sets);
-        Sim *sim = sim_new(&(SimSpec){.seed = 1, .threads = 2,
-                                      .calendar = cases[i].calendar, .engine = cases[i].engine}, NULL);
+        Sim *sim = sim_new(
+            &(SimSpec){.seed = 1, .threads = 2, .calendar = cases[i].calendar, .engine = cases[i].engine}, NULL);
         assert_null(fabric_new(sim, &bed.spec, FALSE, &error));
         assert_true(g_error_matches(error, SIM_ERROR, SIM_ERROR_DOMAINS));
         assert_non_null(strstr(error->message, cases[i].says));

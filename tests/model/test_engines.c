@@ -16,9 +16,16 @@ static void engines_visit(const char *path, const StatRow *row, const void *valu
 static void engines_count(GString *text, const OpStats *stats)
 {
     const Hist *hist = &stats->latency_ps;
-    const guint64 value[] = {stats->count, stats->bytes, stats->first_ps, stats->last_ps,
-                             hist->count, hist->sum, hist->min, hist->max,
-                             hist_percentile(hist, 500), hist_percentile(hist, 990)};
+    const guint64 value[] = {stats->count,
+                             stats->bytes,
+                             stats->first_ps,
+                             stats->last_ps,
+                             hist->count,
+                             hist->sum,
+                             hist->min,
+                             hist->max,
+                             hist_percentile(hist, 500),
+                             hist_percentile(hist, 990)};
     for (guint i = 0; i < G_N_ELEMENTS(value); i++)
         g_string_append_printf(text, "writes %" G_GUINT64_FORMAT "\n", value[i]);
 }
@@ -200,9 +207,9 @@ static const struct {
     CollOp op;
     CollAlgo algo;
 } engines_kinds[] = {
-    {COLL_ALL_REDUCE, COLL_NVLS},     {COLL_ALL_REDUCE, COLL_NVLS_BUFFERED}, {COLL_REDUCE_SCATTER, COLL_NVLS},
-    {COLL_BROADCAST, COLL_NVLS},      {COLL_ALL_GATHER, COLL_NVLS},          {COLL_ALL_REDUCE, COLL_SYM_LSA},
-    {COLL_ALL_REDUCE, COLL_NVLS_ONESHOT}, {COLL_ALL_REDUCE, COLL_RING},      {COLL_ALL_REDUCE, COLL_TREE},
+    {COLL_ALL_REDUCE, COLL_NVLS},         {COLL_ALL_REDUCE, COLL_NVLS_BUFFERED}, {COLL_REDUCE_SCATTER, COLL_NVLS},
+    {COLL_BROADCAST, COLL_NVLS},          {COLL_ALL_GATHER, COLL_NVLS},          {COLL_ALL_REDUCE, COLL_SYM_LSA},
+    {COLL_ALL_REDUCE, COLL_NVLS_ONESHOT}, {COLL_ALL_REDUCE, COLL_RING},          {COLL_ALL_REDUCE, COLL_TREE},
     {COLL_ALL_REDUCE, COLL_TWOSHOT},
 };
 
@@ -219,8 +226,8 @@ static gboolean engines_collective_agrees(guint64 seed)
     engines_draw(sets, &rng, "link.error_ppb", 1, 2000000);
     engines_draw(sets, &rng, "gpu.hbm_MBps", 50000, 3000000);
     if (rng_below(&rng, 4) == 0)
-        g_ptr_array_add(sets, g_strdup(rng_below(&rng, 2) ? "fault.link_down=gpu0.link1"
-                                                          : "fault.link_degraded=gpu1.link0"));
+        g_ptr_array_add(sets,
+                        g_strdup(rng_below(&rng, 2) ? "fault.link_down=gpu0.link1" : "fault.link_degraded=gpu1.link0"));
     gboolean is_one = engines_levels(sets, seed);
     is_one |= engines_merge(sets, seed);
     g_ptr_array_add(sets, NULL);
@@ -296,8 +303,9 @@ static void engines_draw_faults(const char *system, GPtrArray *sets, Rng *rng)
     for (guint64 n = 1 + rng_below(rng, 3); n > 0; n--) {
         const guint64 k = rng_below(rng, G_N_ELEMENTS(engines_faults)), from = 2000 + rng_below(rng, 40000);
         g_autofree char *part = engines_part(bed.fabric, rng, engines_faults[k].kind);
-        g_autofree char *until = rng_below(rng, 3) ? g_strdup_printf("-%" G_GUINT64_FORMAT "ns",
-                                                                     from + 1 + rng_below(rng, 30000)) : g_strdup("");
+        g_autofree char *until = rng_below(rng, 3)
+                                     ? g_strdup_printf("-%" G_GUINT64_FORMAT "ns", from + 1 + rng_below(rng, 30000))
+                                     : g_strdup("");
         g_ptr_array_add(sets, g_strdup_printf("fault.%s=%s%s@%" G_GUINT64_FORMAT "ns%s", engines_faults[k].key, part,
                                               engines_faults[k].amount, from, until));
     }
@@ -377,7 +385,7 @@ static gboolean engines_faults_agree(guint64 seed, gboolean *refused)
     g_autofree char *reference = engines_broken(system, set, &sim, &spec, bytes);
     g_autofree char *fast = engines_broken(system, set, &threads, &spec, bytes);
     assert_true(!reference == !fast);
-    *refused = reference == NULL;
+    *refused = !reference;
     return *refused || engines_compare(fast, reference, seed, set);
 }
 
@@ -401,7 +409,6 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_traffic), cmocka_unit_test(test_collectives),
-                                       cmocka_unit_test(test_one_instant),
-                                       cmocka_unit_test(test_faults)};
+                                       cmocka_unit_test(test_one_instant), cmocka_unit_test(test_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "coll/coll.h"
+#include "device/launch_time.h"
 #include "model/flow/rates.h"
 #include "model/presets/preset.h"
 
@@ -25,10 +26,7 @@ static void on_done(FlowItem *item, SimTime now_ps)
         flow_begin(work->net, work->next, work->then, 10 * FLOW_LINE);
 }
 
-static void assert_near(SimTime got, SimTime want)
-{
-    assert_in_range(got, want - 10, want + 10);
-}
+static void assert_near(SimTime got, SimTime want) { assert_in_range(got, want - 10, want + 10); }
 
 /* Two flows share a link of 10^9 lines/s; one also crosses another of 0.2 x 10^9, and the first
  * gets the rest: rates 0.2 and 0.8, and 1.0 for whoever is left. */
@@ -42,8 +40,7 @@ static void test_shares_are_max_min_fair(void **state)
     Work slow = {.item.done = on_done}, fast = {.item.done = on_done};
     flow_set_capacity(net, 0, 1000000000ull * UNIT);
     flow_set_capacity(net, 1, 200000000ull * UNIT);
-    FlowClass *narrow = flow_class(net, both, 2, G_MAXUINT32),
-              *wide = flow_class(net, one, 1, G_MAXUINT32);
+    FlowClass *narrow = flow_class(net, both, 2, G_MAXUINT32), *wide = flow_class(net, one, 1, G_MAXUINT32);
     flow_begin(net, narrow, &slow.item, 300ull * FLOW_LINE); /* 1.5 us at 0.2 lines/ns */
     flow_begin(net, wide, &fast.item, 800ull * FLOW_LINE);   /* 1 us at 0.8 */
     assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
@@ -144,9 +141,9 @@ static void test_weights(void **state)
     sim_run(sim, 900000); /* a third and two thirds of a line a ns */
     flow_change(net, &heavy.item, slow);
     assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
-    assert_near(light.end_ps, 900000 + 333333); /* 300 lines at 0.9 */
+    assert_near(light.end_ps, 900000 + 333333);  /* 300 lines at 0.9 */
     assert_near(heavy.end_ps, 900000 + 4000000); /* 400 at 0.1 */
-    flow_change(net, &heavy.item, class); /* over: nothing happens */
+    flow_change(net, &heavy.item, class);        /* over: nothing happens */
     flow_free(net);
     sim_free(sim);
 }
@@ -225,7 +222,7 @@ static guint64 time_among(guint32 gpus, CollOp op, CollAlgo algo, guint64 bytes,
     FabricSpec spec;
     ParamSet *set = param_set_new();
     memset(&spec, 0, sizeof spec);
-    fabric_params(set, &spec);
+    device_params(set, &spec);
     assert_true(preset_load(set, "dgx-h100", NULL));
     Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     Fabric *fabric = fabric_new(sim, &spec, FALSE, NULL);
@@ -245,8 +242,7 @@ static guint64 time_among(guint32 gpus, CollOp op, CollAlgo algo, guint64 bytes,
         for (guint32 l = 0; l < fabric->links; l++)
             for (guint32 k = 0; k < PACKET_KINDS; k++)
                 if (k != PACKET_ACK && k != PACKET_MC_DONE) /* these merge as they come */
-                    *flits += fabric->gpu[g].up[l].count[k].flits +
-                              fabric->gpu[g].down[l].count[k].flits;
+                    *flits += fabric->gpu[g].up[l].count[k].flits + fabric->gpu[g].down[l].count[k].flits;
     coll_group_free(group);
     fabric_free(fabric);
     sim_free(sim);
@@ -254,8 +250,7 @@ static guint64 time_among(guint32 gpus, CollOp op, CollAlgo algo, guint64 bytes,
     return result.time_ps;
 }
 
-static guint64 time_of(CollOp op, CollAlgo algo, guint64 bytes, CollFidelity fidelity,
-                       guint64 *events)
+static guint64 time_of(CollOp op, CollAlgo algo, guint64 bytes, CollFidelity fidelity, guint64 *events)
 {
     guint64 flits;
     return time_among(8, op, algo, bytes, fidelity, 0, events, &flits);
@@ -323,14 +318,14 @@ static void test_auto_is_flows_when_large(void **state)
     (void)state;
     for (gsize i = 0; i < n; i++) {
         guint64 events[2], flits[2];
-        double packets = (double)time_among(4, cases[i].op, cases[i].algo, cases[i].bytes, COLL_PACKET, 0,
-                                            &events[0], &flits[0]);
+        double packets = (double)time_among(4, cases[i].op, cases[i].algo, cases[i].bytes, COLL_PACKET, 0, &events[0],
+                                            &flits[0]);
         double more = (double)time_among(4, cases[i].op, cases[i].algo, cases[i].bytes, COLL_FIDELITY_AUTO, 1,
                                          &events[1], &flits[1]);
         error[i] = more > packets ? more / packets - 1 : 1 - more / packets;
         print_message("%s %s: %.2f %%, flits %.4f, events 1/%.0f\n", coll_op_name(cases[i].op),
-                      coll_algo_name(cases[i].algo), (more / packets - 1) * 100,
-                      (double)flits[1] / (double)flits[0], (double)events[0] / (double)events[1]);
+                      coll_algo_name(cases[i].algo), (more / packets - 1) * 100, (double)flits[1] / (double)flits[0],
+                      (double)events[0] / (double)events[1]);
         assert_in_range(flits[1], flits[0] * 999 / 1000, flits[0] * 1001 / 1000);
         assert_true(events[1] * 100 < events[0]);
     }
@@ -346,7 +341,9 @@ int main(void)
         cmocka_unit_test(test_shares_are_max_min_fair),
         cmocka_unit_test(test_rates_change_when_a_flow_ends),
         cmocka_unit_test(test_a_limited_flow_leaves_room),
-        cmocka_unit_test(test_tells_of_the_rest), cmocka_unit_test(test_weights), cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_tells_of_the_rest),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_turns),
         cmocka_unit_test(test_riders_are_not_held_up),
         cmocka_unit_test(test_behind_is_held_up_where_it_queues),
         cmocka_unit_test(test_collectives_agree_with_their_packets),

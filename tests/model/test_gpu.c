@@ -14,17 +14,14 @@ static void test_flits(void **state)
         guint64 offset;
         guint16 bytes;
         guint32 mask, flits;
-    } row[] = {
-        {PACKET_WRITE, 0, 16, GPU_ALL_WORDS, 2},    {PACKET_WRITE, 0, 128, GPU_ALL_WORDS, 9},
-        {PACKET_WRITE, 0, 4, GPU_ALL_WORDS, 3},     {PACKET_WRITE, 8, 16, GPU_ALL_WORDS, 4},
-        {PACKET_WRITE, 0, 128, 0x55555555, 10},     {PACKET_RED, 0, 128, GPU_ALL_WORDS, 10},
-        {PACKET_READ, 0, 128, GPU_ALL_WORDS, 1},    {PACKET_WRITE, 0, 256, GPU_ALL_WORDS, 17},
-        {PACKET_MC_WRITE, 0, 128, GPU_ALL_WORDS, 9}};
+    } row[] = {{PACKET_WRITE, 0, 16, GPU_ALL_WORDS, 2},    {PACKET_WRITE, 0, 128, GPU_ALL_WORDS, 9},
+               {PACKET_WRITE, 0, 4, GPU_ALL_WORDS, 3},     {PACKET_WRITE, 8, 16, GPU_ALL_WORDS, 4},
+               {PACKET_WRITE, 0, 128, 0x55555555, 10},     {PACKET_RED, 0, 128, GPU_ALL_WORDS, 10},
+               {PACKET_READ, 0, 128, GPU_ALL_WORDS, 1},    {PACKET_WRITE, 0, 256, GPU_ALL_WORDS, 17},
+               {PACKET_MC_WRITE, 0, 128, GPU_ALL_WORDS, 9}};
     for (guint i = 0; i < G_N_ELEMENTS(row); i++) {
-        GpuRequest request = {.kind = row[i].kind,
-                              .offset = row[i].offset,
-                              .bytes = row[i].bytes,
-                              .word_mask = row[i].mask};
+        GpuRequest request = {
+            .kind = row[i].kind, .offset = row[i].offset, .bytes = row[i].bytes, .word_mask = row[i].mask};
         assert_int_equal(gpu_request_flits(&bed.fabric->gpu[0], &request), row[i].flits);
     }
     bed_close(&bed);
@@ -43,8 +40,7 @@ static void test_merged_acks(void **state)
         bed_open(&bed, "teach-4gpu", NULL, NULL);
         MemRegion *region = bed_region(&bed, 1, 4096);
         Answer answer = {0};
-        GpuRequest write = {
-            .kind = PACKET_WRITE, .region = region, .bytes = 128}; /* one chunk: one link */
+        GpuRequest write = {.kind = PACKET_WRITE, .region = region, .bytes = 128}; /* one chunk: one link */
         for (guint w = 0; w < row[i].writes; w++)
             bed_send(&bed, 0, &write, &answer);
         assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
@@ -97,7 +93,11 @@ static SimTime near_ps(PacketKind kind, gboolean cached)
     MemRegion *region = bed_region(&bed, 0, 4096);
     guint32 data[64] = {0};
     Answer answer = {0};
-    GpuRequest request = {.kind = kind, .region = region, .bytes = 4, .type = NUMERIC_U32, .op = TXN_ATOM_EXCH,
+    GpuRequest request = {.kind = kind,
+                          .region = region,
+                          .bytes = 4,
+                          .type = NUMERIC_U32,
+                          .op = TXN_ATOM_EXCH,
                           .data = kind == PACKET_ATOM ? (guint8 *)data : NULL};
     memory_set_cached(bed.fabric->memory, region, cached);
     bed_send(&bed, 0, &request, &answer);
@@ -165,8 +165,7 @@ static void test_response_queue(void **state)
     bed_open(&bed, "teach-4gpu", sets, NULL);
     MemRegion *region = bed_region(&bed, 3, 4096);
     Answer answer = {0};
-    for (guint16 from = 0; from < 3;
-         from++) /* three readers of one chunk: its answers queue at one port */
+    for (guint16 from = 0; from < 3; from++) /* three readers of one chunk: its answers queue at one port */
         for (guint i = 0; i < 20; i++) {
             GpuRequest read = {.kind = PACKET_READ, .region = region, .bytes = 128};
             bed_send(&bed, from, &read, &answer);
@@ -181,12 +180,8 @@ static void test_response_queue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flits),
-        cmocka_unit_test(test_merged_acks),
-        cmocka_unit_test(test_hold_off),
-        cmocka_unit_test(test_near),
-        cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_response_queue),
+        cmocka_unit_test(test_flits), cmocka_unit_test(test_merged_acks), cmocka_unit_test(test_hold_off),
+        cmocka_unit_test(test_near),  cmocka_unit_test(test_exchange),    cmocka_unit_test(test_response_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,10 +17,9 @@ static void test_first_chunks(void **state)
 {
     (void)state;
     static const guint8 link[64] = {
-        0, 1, 8, 9, 16, 17, 0, 1, 17, 16, 3, 2, 9, 8, 13, 12,
-        10, 11, 14, 15, 0, 1, 10, 11, 5, 4, 7, 6, 13, 12, 3, 2,
-        15, 14, 1, 0, 5, 4, 9, 8, 2, 3, 10, 11, 10, 11, 12, 13,
-        7, 6, 15, 14, 17, 16, 1, 0, 16, 17, 2, 3, 2, 3, 6, 7,
+        0,  1,  8,  9,  16, 17, 0,  1,  17, 16, 3,  2,  9,  8,  13, 12, 10, 11, 14, 15, 0,  1,
+        10, 11, 5,  4,  7,  6,  13, 12, 3,  2,  15, 14, 1,  0,  5,  4,  9,  8,  2,  3,  10, 11,
+        10, 11, 12, 13, 7,  6,  15, 14, 17, 16, 1,  0,  16, 17, 2,  3,  2,  3,  6,  7,
     };
     g_autofree Hash *hash = g_new0(Hash, 1);
     hash_init(hash, 18);
@@ -48,8 +47,7 @@ static void test_measured(void **state)
             continue; /* of reads the link at the owner was counted */
         writes++;
         if (hash_link(hash, offset, 0) != link)
-            fail_msg("%s: line %u: measured link %u, the hash says %u", path, i + 1, link,
-                     hash_link(hash, offset, 0));
+            fail_msg("%s: line %u: measured link %u, the hash says %u", path, i + 1, link, hash_link(hash, offset, 0));
     }
     assert_int_equal(writes, 10739);
 }
@@ -167,8 +165,12 @@ static void test_multicast_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_chunks), cmocka_unit_test(test_measured), cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_even),         cmocka_unit_test(test_turns),    cmocka_unit_test(test_two_readers),
+        cmocka_unit_test(test_first_chunks),
+        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_even),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_two_readers),
         cmocka_unit_test(test_multicast_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

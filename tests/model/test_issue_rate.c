@@ -22,8 +22,8 @@ static void test_lsu_bound(void **state)
 {
     SmSpec spec;
     IssueRates *plays = plays_of(&spec);
-    IssueLoop kind = {.warps = 16, .unroll = 4, .steps = 1,
-                       .step[0] = {.kind = UOP_STORE, .reg = LOOP_NO_REG, .value_ps = 10000}};
+    IssueLoop kind = {
+        .warps = 16, .unroll = 4, .steps = 1, .step[0] = {.kind = UOP_STORE, .reg = LOOP_NO_REG, .value_ps = 10000}};
     (void)state;
     for (guint64 turns = 1; turns <= 100; turns += 33)
         assert_int_equal(issue_rate_ps(plays, &kind, turns * 1000), turns * 16 * 4 * 10000);
@@ -37,9 +37,13 @@ static void test_waits(void **state)
 {
     SmSpec spec;
     IssueRates *plays = plays_of(&spec);
-    IssueLoop kind = {.warps = 1, .unroll = 1, .regs = 1, .steps = 2, .answer_ps = 500000,
-                       .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000},
-                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000}}};
+    IssueLoop kind = {
+        .warps = 1,
+        .unroll = 1,
+        .regs = 1,
+        .steps = 2,
+        .answer_ps = 500000,
+        .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000}, {.kind = UOP_STORE, .reg = 0, .value_ps = 10000}}};
     (void)state;
     SimTime one_ps = issue_rate_ps(plays, &kind, 10000);
     assert_int_equal(issue_rate_ps(plays, &kind, 11000) - one_ps, 500000 + GAP_PS);
@@ -58,9 +62,11 @@ static void test_work(void **state)
 {
     SmSpec spec;
     IssueRates *plays = plays_of(&spec);
-    IssueLoop kind = {.warps = 8, .unroll = 1, .steps = 2,
-                       .step = {{.kind = UOP_STORE, .reg = LOOP_NO_REG, .value_ps = 50000},
-                                {.kind = UOP_WORK, .value_ps = 300000}}};
+    IssueLoop kind = {
+        .warps = 8,
+        .unroll = 1,
+        .steps = 2,
+        .step = {{.kind = UOP_STORE, .reg = LOOP_NO_REG, .value_ps = 50000}, {.kind = UOP_WORK, .value_ps = 300000}}};
     (void)state;
     SimTime lsu_ps = issue_rate_ps(plays, &kind, 30000) - issue_rate_ps(plays, &kind, 29000);
     assert_int_equal(lsu_ps, 8 * 50000); /* 300 ns of work fit between */
@@ -76,10 +82,14 @@ static void test_first_store_away(void **state)
 {
     SmSpec spec;
     IssueRates *plays = plays_of(&spec);
-    IssueLoop kind = {.warps = 8, .unroll = 4, .regs = 1, .steps = 3, .answer_ps = 500000,
-                       .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 1000},
-                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
-                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000}}};
+    IssueLoop kind = {.warps = 8,
+                      .unroll = 4,
+                      .regs = 1,
+                      .steps = 3,
+                      .answer_ps = 500000,
+                      .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 1000},
+                               {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
+                               {.kind = UOP_STORE, .reg = 0, .value_ps = 10000}}};
     (void)state;
     assert_int_equal(issue_rate_away_ps(plays, &kind), 0);
     kind.step[2].away = TRUE;
@@ -184,11 +194,18 @@ static SimTime lead_ps(const Fabric *fabric, FoCta *cta, guint32 unroll, guint64
 {
     LoopSpec spec = {.width = 16, .unroll = unroll, .n_regs = 1};
     IssueLoop kind = {.steps = 3,
-                       .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000},
-                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
-                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000, .away = TRUE}}};
-    DeviceCost cost = {.fabric = fabric, .cta = cta, .loop_steps = &kind, .loads = 1000, .stores = 2000,
-                       .local_stores = 1000, .remote_stores = 1000, .head_ps = 150000, .tail_ps = 850000};
+                      .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000},
+                               {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
+                               {.kind = UOP_STORE, .reg = 0, .value_ps = 10000, .away = TRUE}}};
+    DeviceCost cost = {.fabric = fabric,
+                       .cta = cta,
+                       .loop_steps = &kind,
+                       .loads = 1000,
+                       .stores = 2000,
+                       .local_stores = 1000,
+                       .remote_stores = 1000,
+                       .head_ps = 150000,
+                       .tail_ps = 850000};
     device_cost_limit(&cost, &spec, lines);
     return device_cost_lead_ps(&cost);
 }
@@ -239,12 +256,15 @@ static void test_many_turns(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lsu_bound), cmocka_unit_test(test_waits),
-                                       cmocka_unit_test(test_work), cmocka_unit_test(test_first_store_away),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lsu_bound),
+                                       cmocka_unit_test(test_waits),
+                                       cmocka_unit_test(test_work),
+                                       cmocka_unit_test(test_first_store_away),
                                        cmocka_unit_test(test_one_cta),
                                        cmocka_unit_test(test_less_than_a_turn),
                                        cmocka_unit_test(test_lead_of_less_than_a_turn),
-                                       cmocka_unit_test(test_places_of_loads), cmocka_unit_test(test_own_hbm),
+                                       cmocka_unit_test(test_places_of_loads),
+                                       cmocka_unit_test(test_own_hbm),
                                        cmocka_unit_test(test_many_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,8 @@ static void test_unused_level(void **state)
         const char *const *sets;
         guint32 gpus;
         CollAlgo algo;
-    } rows[] = {{"dgx-h100", "dgx-h100-256", two, 8, COLL_NVLS},   {"dgx-h100", "dgx-h100-256", two, 8, COLL_RING},
+    } rows[] = {{"dgx-h100", "dgx-h100-256", two, 8, COLL_NVLS},
+                {"dgx-h100", "dgx-h100-256", two, 8, COLL_RING},
                 {"dgx-h100", "dgx-h100-256", NULL, 8, COLL_NVLS},
                 {"gb200-nvl72", "gb200-nvl72-x4", NULL, 72, COLL_NVLS},
                 {"gb200-nvl72", "gb200-nvl72-x4", NULL, 72, COLL_TWOSHOT}};
@@ -120,8 +121,8 @@ static char *levels_draw_example(Levels *levels, guint64 seed, GPtrArray *sets)
     static const struct {
         const char *name;
         guint32 gpus, group, members; /* members: of a switch, at most */
-    } rows[] = {{"dgx-h100-256", 256, 8, 32}, {"gb200-nvl576", 576, 36, 36}, {"gb200-nvl72-x4", 288, 72, 72},
-                {"nvlink6-nvl72", 72, 72, 72}, {"links-128", 16, 16, 16},    {"switches-3", 8, 8, 8},
+    } rows[] = {{"dgx-h100-256", 256, 8, 32},  {"gb200-nvl576", 576, 36, 36}, {"gb200-nvl72-x4", 288, 72, 72},
+                {"nvlink6-nvl72", 72, 72, 72}, {"links-128", 16, 16, 16},     {"switches-3", 8, 8, 8},
                 {"switches-7", 8, 8, 8},       {"links-unequal", 8, 8, 8}};
     const gsize i = seed % G_N_ELEMENTS(rows);
     const guint32 groups = MIN(1 + (guint32)rng_below(&levels->rng, 4), rows[i].gpus / rows[i].group);
@@ -139,8 +140,7 @@ static void levels_open(Levels *levels, guint64 seed, gboolean example, SimEngin
     g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
     memset(levels, 0, sizeof *levels);
     rng_init(rng, seed, example ? "examples" : "levels");
-    g_autofree char *system =
-        example ? levels_draw_example(levels, seed, sets) : levels_draw_wiring(levels, sets);
+    g_autofree char *system = example ? levels_draw_example(levels, seed, sets) : levels_draw_wiring(levels, sets);
     levels_set(sets, rng, "topology.trunk_credits_flits", 32, 16);
     levels_set(sets, rng, "link.credits_switch_flits", 32, 16);
     levels_set(sets, rng, "link.credits_gpu_flits", 32, 16);
@@ -158,14 +158,17 @@ static void levels_open(Levels *levels, guint64 seed, gboolean example, SimEngin
 
 static void levels_send(Levels *levels, guint32 gpu, Answer *answer)
 {
-    static const PacketKind kinds[] = {PACKET_READ, PACKET_WRITE, PACKET_ATOM, PACKET_MC_WRITE, PACKET_MC_RED,
-                                       PACKET_MC_READ};
+    static const PacketKind kinds[] = {PACKET_READ,     PACKET_WRITE,  PACKET_ATOM,
+                                       PACKET_MC_WRITE, PACKET_MC_RED, PACKET_MC_READ};
     Rng *rng = &levels->rng;
     const PacketKind kind = kinds[rng_below(rng, G_N_ELEMENTS(kinds))];
     const guint32 to = (gpu + 1 + (guint32)rng_below(rng, levels->gpus - 1)) % levels->gpus;
     static const guint8 bytes[DATA_SLOT_BYTES] = {1};
-    GpuRequest request = {.kind = kind, .offset = 128 * rng_below(rng, LEVELS_TEAM_BYTES / 128),
-                          .bytes = kind == PACKET_ATOM ? 4 : 128, .type = NUMERIC_U32, .op = NUMERIC_ADD};
+    GpuRequest request = {.kind = kind,
+                          .offset = 128 * rng_below(rng, LEVELS_TEAM_BYTES / 128),
+                          .bytes = kind == PACKET_ATOM ? 4 : 128,
+                          .type = NUMERIC_U32,
+                          .op = NUMERIC_ADD};
     request.data = kind == PACKET_READ || kind == PACKET_MC_READ ? NULL : bytes;
     if (kind >= PACKET_MC_WRITE)
         request.object = levels->object;
@@ -273,13 +276,12 @@ static void test_collectives(void **state)
     static const struct {
         CollOp op;
         CollAlgo algo;
-    } kinds[] = {{COLL_ALL_REDUCE, COLL_NVLS},         {COLL_ALL_REDUCE, COLL_NVLS_BUFFERED},
-                 {COLL_ALL_REDUCE, COLL_NVLS_ONESHOT}, {COLL_REDUCE_SCATTER, COLL_NVLS},
-                 {COLL_ALL_GATHER, COLL_NVLS},         {COLL_BROADCAST, COLL_NVLS},
-                 {COLL_ALL_REDUCE, COLL_RING},         {COLL_ALL_REDUCE, COLL_TREE},
-                 {COLL_ALL_REDUCE, COLL_TWOSHOT}};
-    static const char *const sets[] = {"system.gpus=12", "topology.kind=two_level", "topology.leaf_gpus=5",
-                                       "topology.spines=2", "topology.trunks=1", NULL};
+    } kinds[] = {
+        {COLL_ALL_REDUCE, COLL_NVLS},     {COLL_ALL_REDUCE, COLL_NVLS_BUFFERED}, {COLL_ALL_REDUCE, COLL_NVLS_ONESHOT},
+        {COLL_REDUCE_SCATTER, COLL_NVLS}, {COLL_ALL_GATHER, COLL_NVLS},          {COLL_BROADCAST, COLL_NVLS},
+        {COLL_ALL_REDUCE, COLL_RING},     {COLL_ALL_REDUCE, COLL_TREE},          {COLL_ALL_REDUCE, COLL_TWOSHOT}};
+    static const char *const sets[] = {"system.gpus=12",    "topology.kind=two_level", "topology.leaf_gpus=5",
+                                       "topology.spines=2", "topology.trunks=1",       NULL};
     for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
         Bed bed;
         GError *error = NULL;
@@ -374,21 +376,24 @@ static void test_refusals(void **state)
         "teach-4gpu", 4, (const char *const[]){"multicast.directives=1", "multicast.overflow=extended", NULL});
     assert_string_equal(directives, "[multicast] directives: 4 ports of switch0 need as many directives, an entry has "
                                     "directives = 1 and as many in an extended entry; set 2 or more");
-    g_autofree char *extended = levels_refusal(
-        "teach-4gpu", 4, (const char *const[]){"multicast.directives=2", "multicast.overflow=extended",
-                                               "multicast.extended_entries=0", NULL});
+    g_autofree char *extended = levels_refusal("teach-4gpu", 4,
+                                               (const char *const[]){"multicast.directives=2",
+                                                                     "multicast.overflow=extended",
+                                                                     "multicast.extended_entries=0", NULL});
     assert_string_equal(extended, "[multicast] extended_entries: 4 ports of switch0 need an extended entry beside 2 "
                                   "directives, and all of extended_entries = 0 are taken; set 1 or more, or "
                                   "directives = 4");
-    g_autofree char *spine = levels_refusal(
-        "teach-4gpu", 12, (const char *const[]){"system.gpus=12", "topology.kind=two_level", "topology.leaf_gpus=2",
-                                                "topology.spines=1", "topology.trunks=1", "multicast.rounds=1", NULL});
+    g_autofree char *spine = levels_refusal("teach-4gpu", 12,
+                                            (const char *const[]){"system.gpus=12", "topology.kind=two_level",
+                                                                  "topology.leaf_gpus=2", "topology.spines=1",
+                                                                  "topology.trunks=1", "multicast.rounds=1", NULL});
     assert_non_null(strstr(spine, "rounds: 6 ports of spine0 take 2 rounds"));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_unused_level), cmocka_unit_test(test_full_load),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_unused_level),
+                                       cmocka_unit_test(test_full_load),
                                        cmocka_unit_test(test_full_load_of_examples),
                                        cmocka_unit_test(test_collectives),
                                        cmocka_unit_test(test_collectives_of_examples),

@@ -222,10 +222,16 @@ static void test_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_latency),     cmocka_unit_test(test_rate),        cmocka_unit_test(test_credits),
-        cmocka_unit_test(test_credit_loop), cmocka_unit_test(test_vcs_independent),
-        cmocka_unit_test(test_round_robin), cmocka_unit_test(test_replay),      cmocka_unit_test(test_drained),
-        cmocka_unit_test(test_not_before),  cmocka_unit_test(test_waiter_text),
+        cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_credits),
+        cmocka_unit_test(test_credit_loop),
+        cmocka_unit_test(test_vcs_independent),
+        cmocka_unit_test(test_round_robin),
+        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_drained),
+        cmocka_unit_test(test_not_before),
+        cmocka_unit_test(test_waiter_text),
         cmocka_unit_test(test_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

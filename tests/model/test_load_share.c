@@ -21,8 +21,8 @@ static void test_one_warp(void **state)
 {
     Bed bed;
     guint64 limit;
-    LoadKind kind = {.trip_ps = TRIP_PS, .ctas = 1, .warps = 1, .unroll = 1, .peers = 1, .own = 1, .stores = 1,
-                     .strided = TRUE};
+    LoadKind kind = {
+        .trip_ps = TRIP_PS, .ctas = 1, .warps = 1, .unroll = 1, .peers = 1, .own = 1, .stores = 1, .strided = TRUE};
     (void)state;
     bed_open(&bed, "dgx-h100", NULL, NULL);
     const FabricSpec *spec = &bed.fabric->spec;
@@ -39,8 +39,8 @@ static void test_one_warp(void **state)
 static void test_more(void **state)
 {
     guint64 limit, same;
-    LoadKind kind = {.trip_ps = TRIP_PS, .ctas = 4, .warps = 16, .unroll = 1, .peers = 3, .own = 1, .stores = 1,
-                     .strided = TRUE};
+    LoadKind kind = {
+        .trip_ps = TRIP_PS, .ctas = 4, .warps = 16, .unroll = 1, .peers = 3, .own = 1, .stores = 1, .strided = TRUE};
     (void)state;
     assert_int_equal(share_of(4, &kind, &limit), LOAD_ALL);
     /* 16 warps are 16 times one, less what they queue at their LSU */
@@ -58,8 +58,8 @@ static void test_more(void **state)
 static void test_other_work(void **state)
 {
     guint64 plain, limit;
-    LoadKind kind = {.trip_ps = TRIP_PS, .ctas = 1, .warps = 1, .unroll = 1, .peers = 1, .own = 1, .stores = 1,
-                     .strided = TRUE};
+    LoadKind kind = {
+        .trip_ps = TRIP_PS, .ctas = 1, .warps = 1, .unroll = 1, .peers = 1, .own = 1, .stores = 1, .strided = TRUE};
     (void)state;
     share_of(1, &kind, &plain);
     guint64 turn_ps = 4 * PS_PER_S / plain;
@@ -79,8 +79,15 @@ static void test_other_work(void **state)
 static void test_far_from_full(void **state)
 {
     guint64 one, limit;
-    LoadKind kind = {.trip_ps = TRIP_PS, .ctas = 1, .warps = 16, .unroll = 1, .peers = 1, .own = 1, .stores = 1,
-                     .work_ps = 300000, .strided = TRUE};
+    LoadKind kind = {.trip_ps = TRIP_PS,
+                     .ctas = 1,
+                     .warps = 16,
+                     .unroll = 1,
+                     .peers = 1,
+                     .own = 1,
+                     .stores = 1,
+                     .work_ps = 300000,
+                     .strided = TRUE};
     (void)state;
     share_of(1, &kind, &one);
     kind.ctas = 36;

@@ -20,13 +20,8 @@ static SimTime run_copy(guint64 n, guint32 unroll, guint32 threads)
     Stand stand;
     stand_open(&stand, threads, NULL);
     fill_far(&stand);
-    LoopSpec spec = {.elements = n,
-                     .step = threads,
-                     .width = 16,
-                     .unroll = unroll,
-                     .n_regs = 1,
-                     .n_parts = 2,
-                     .keep_bytes = TRUE};
+    LoopSpec spec = {
+        .elements = n, .step = threads, .width = 16, .unroll = unroll, .n_regs = 1, .n_parts = 2, .keep_bytes = TRUE};
     spec.part[0] = (LoopPart){.kind = UOP_LOAD, .base = FAR_VA};
     spec.part[1] = (LoopPart){.kind = UOP_STORE, .base = NEAR_VA};
     SimTime end_ps[32] = {0}, last_ps = 0;
@@ -86,13 +81,8 @@ static void test_same_as_written_out(void **state)
     stand_close(&stand);
     stand_open(&stand, 32, NULL);
     fill_far(&stand);
-    LoopSpec spec = {.elements = 256,
-                     .step = 32,
-                     .width = 16,
-                     .unroll = 1,
-                     .n_regs = 1,
-                     .n_parts = 2,
-                     .keep_bytes = TRUE};
+    LoopSpec spec = {
+        .elements = 256, .step = 32, .width = 16, .unroll = 1, .n_regs = 1, .n_parts = 2, .keep_bytes = TRUE};
     spec.part[0] = (LoopPart){.kind = UOP_LOAD, .base = FAR_VA};
     spec.part[1] = (LoopPart){.kind = UOP_STORE, .base = NEAR_VA};
     loop_start(&stand.cta->warp[0], &spec, NULL, NULL);

@@ -4,8 +4,13 @@ static const guint16 gpu[72] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 static McTableSpec nvswitch3(McOverflow overflow)
 {
-    return (McTableSpec){.entries = 128, .extended_entries = 16, .directives = 32, .spray_groups = 16,
-                         .round_directives = 3, .rounds = 11, .overflow = overflow};
+    return (McTableSpec){.entries = 128,
+                         .extended_entries = 16,
+                         .directives = 32,
+                         .spray_groups = 16,
+                         .round_directives = 3,
+                         .rounds = 11,
+                         .overflow = overflow};
 }
 
 /* Proves that 8 GPUs with 4 links fill a main entry exactly: 4 spray groups, 3 rounds, no extended entry. */
@@ -149,8 +154,8 @@ static void test_fabric_undo(void **state)
 {
     (void)state;
     Bed bed;
-    const char *sets[] = {"system.links_per_switch=1,2", "multicast.directives=3",
-                          "multicast.extended_entries=1", NULL};
+    const char *sets[] = {"system.links_per_switch=1,2", "multicast.directives=3", "multicast.extended_entries=1",
+                          NULL};
     bed_open(&bed, "teach-4gpu", sets, NULL);
     McObject *three = team_of(&bed, 3), *four = team_of(&bed, 4);
     assert_true(fabric_mc_attach(bed.fabric, three, NULL)); /* takes the second switch's extended entry */
@@ -190,9 +195,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fits_exactly),     cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_extended_run_out), cmocka_unit_test(test_teams), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_spray_groups),     cmocka_unit_test(test_fabric_slots),
-        cmocka_unit_test(test_fabric_undo),      cmocka_unit_test(test_widest),
+        cmocka_unit_test(test_extended_run_out), cmocka_unit_test(test_teams),
+        cmocka_unit_test(test_refused),          cmocka_unit_test(test_spray_groups),
+        cmocka_unit_test(test_fabric_slots),     cmocka_unit_test(test_fabric_undo),
+        cmocka_unit_test(test_widest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

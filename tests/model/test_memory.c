@@ -11,9 +11,9 @@ struct Watcher {
     MemRegion *region;
     guint32 times;
     SimTime at_ps;
-    gboolean again;      /* arm again from inside `fire` */
-    Watcher *silence;    /* unwatch this one from inside `fire` */
-    gboolean write;      /* write the same line from inside `fire` */
+    gboolean again;   /* arm again from inside `fire` */
+    Watcher *silence; /* unwatch this one from inside `fire` */
+    gboolean write;   /* write the same line from inside `fire` */
     GString *order;
     char name;
 };
@@ -145,8 +145,8 @@ static void test_shared_file(void **state)
     Memory *memory = memory_new(NULL, TRUE);
     int fd = memfd_create("file", 0);
     assert_int_equal(ftruncate(fd, 8192), 0);
-    MemRegion *one = memory_region_from_fd(memory, 0, 8192, fd, 0, NULL);
-    MemRegion *two = memory_region_from_fd(memory, 1, 8192, fd, 0, NULL);
+    MemRegion *one = memory_region_from_fd(memory, 0, 0, 8192, fd, 0, NULL);
+    MemRegion *two = memory_region_from_fd(memory, 1, 0, 8192, fd, 0, NULL);
     close(fd);
     assert_non_null(one);
     assert_non_null(two);
@@ -154,7 +154,7 @@ static void test_shared_file(void **state)
     memory_region_unref(memory, one);
     assert_int_equal(two->host[8191], 42);
     GError *error = NULL;
-    assert_null(memory_region_from_fd(memory, 1, 8192, -1, 0, &error));
+    assert_null(memory_region_from_fd(memory, 1, 0, 8192, -1, 0, &error));
     assert_non_null(error);
     g_error_free(error);
     memory_free(memory);
@@ -180,11 +180,63 @@ static void test_pattern(void **state)
     memory_free(memory);
 }
 
+/* Proves that bytes in fixed lines are their own answer as long as a region has them unchanged, that an answer under
+ * way keeps them when the region changes, and that fixed lines are none of the pool's slots. */
+static void test_fixed(void **state)
+{
+    (void)state;
+    DataPool *pool = data_pools_new(2);
+    assert_int_equal(data_take(pool), 2); /* slots have two lines each, and number 0 is none */
+    const guint32 slot = data_take(pool);
+    assert_int_equal(slot, 4);
+    assert_int_equal(data_used(pool, 2), 2);
+    assert_int_equal(data_fixed(pool, data_at(pool, slot)), 0);
+
+    guint8 *pattern = data_take_fixed(pool, 384 + MEMORY_READ_MAX);
+    memset(pattern, 7, 384 + MEMORY_READ_MAX);
+    assert_ptr_not_equal(data_take_fixed(pool, 1), NULL);
+    assert_null(data_take_fixed(pool, (gsize)4 << 30)); /* the lines above are left */
+    Memory *memory = memory_new(NULL, TRUE);
+    MemRegion *region = memory_region_new(memory, 0, 4096, NULL);
+    memory_region_repeat(region, pattern, 384);
+    const guint32 answer = data_fixed(pool, memory_read(region, 384 + 256));
+    assert_int_equal(answer, DATA_FIXED + 2);                       /* its third line */
+    assert_int_equal(data_fixed(pool, memory_read(region, 64)), 0); /* no line begins there */
+    *memory_bytes(region, 384 + 256) = 9;
+    assert_int_equal(*memory_read(region, 384 + 256), 9);
+    assert_int_equal(*data_at(pool, answer), 7);
+    assert_int_equal(data_fixed(pool, memory_read(region, 384 + 256)), 0); /* now it is the region's own */
+    data_give(pool, answer);
+    assert_int_equal(data_used(pool, 2), 2);
+
+    data_give_fixed(pool);
+    data_give_fixed(pool);
+    assert_ptr_equal(data_take_fixed(pool, 1), pattern); /* the last has given it back */
+    memory_free(memory);
+    data_pools_free(pool, 2);
+}
+
 static guint polled;
 static void on_polled(void *user, MemRegion *region)
 {
     assert_ptr_equal(user, region);
     polled++;
+}
+
+/* Proves that the addresses in one arena of a GPU do not depend on what another has been given before. */
+static void test_arena(void **state)
+{
+    (void)state;
+    const guint64 page = 2u << 20;
+    Memory *memory = memory_new(NULL, FALSE);
+
+    assert_int_equal(memory_region_from_fd(memory, 3, 2, page, -1, 0, NULL)->address, 2 * MEMORY_ARENA_ADDRESS);
+    assert_int_equal(memory_region_new(memory, 3, 5 * page, NULL)->address, 0);
+    assert_int_equal(memory_region_from_fd(memory, 3, 2, page, -1, 0, NULL)->address, 2 * MEMORY_ARENA_ADDRESS + page);
+    assert_int_equal(memory_region_new(memory, 3, page, NULL)->address, 5 * page);
+    assert_int_equal(memory_region_from_fd(memory, 3, 2, 4096, -1, 0, NULL)->address,
+                     2 * MEMORY_ARENA_ADDRESS + MEMORY_SMALL_ADDRESS);
+    memory_free(memory);
 }
 
 /* Proves that zeros are zeros, also where a part of a page stays, in private memory and in a file; and that clearing
@@ -197,7 +249,7 @@ static void test_zero(void **state)
     int fd = memfd_create("zero", MFD_CLOEXEC);
     assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
     MemRegion *both[2] = {memory_region_new(memory, 0, bytes, NULL),
-                          memory_region_from_fd(memory, 0, bytes, fd, 0, NULL)};
+                          memory_region_from_fd(memory, 0, 0, bytes, fd, 0, NULL)};
     for (guint r = 0; r < 2; r++) {
         guint8 *host = memory_bytes(both[r], 0);
         memset(host, 1, 50000);
@@ -376,13 +428,23 @@ static void test_watch_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_l2_lines),       cmocka_unit_test(test_l2_fits),
-        cmocka_unit_test(test_region),         cmocka_unit_test(test_timing_only),
-        cmocka_unit_test(test_shared_file),    cmocka_unit_test(test_too_much),
-        cmocka_unit_test(test_pattern), cmocka_unit_test(test_zero),        cmocka_unit_test(test_polled),
-        cmocka_unit_test(test_watch),          cmocka_unit_test(test_watch_long_write),
-        cmocka_unit_test(test_watch_again),    cmocka_unit_test(test_unwatch_inside),
-        cmocka_unit_test(test_write_inside),   cmocka_unit_test(test_watch_freed),
+        cmocka_unit_test(test_l2_lines),
+        cmocka_unit_test(test_l2_fits),
+        cmocka_unit_test(test_region),
+        cmocka_unit_test(test_timing_only),
+        cmocka_unit_test(test_shared_file),
+        cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_pattern),
+        cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_polled),
+        cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_watch_long_write),
+        cmocka_unit_test(test_watch_again),
+        cmocka_unit_test(test_unwatch_inside),
+        cmocka_unit_test(test_write_inside),
+        cmocka_unit_test(test_watch_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

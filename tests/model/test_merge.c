@@ -22,8 +22,8 @@ static void asking_on_event(Event *event, SimTime now_ps)
 /* A GPU loads a line at at_ps. */
 static void asking_load(Asking *asking, Bed *bed, guint16 gpu, MemRegion *region, guint64 offset, SimTime at_ps)
 {
-    *asking = (Asking){.bed = bed, .gpu = gpu,
-                       .request = {.kind = PACKET_READ, .region = region, .offset = offset, .bytes = 128}};
+    *asking = (Asking){
+        .bed = bed, .gpu = gpu, .request = {.kind = PACKET_READ, .region = region, .offset = offset, .bytes = 128}};
     event_init(&asking->event, asking_on_event);
     sim_at(bed->sim, &asking->event, at_ps, EVENT_PRIORITY_FABRIC);
 }
@@ -157,10 +157,10 @@ static void test_full(void **state)
     bed_open(&bed, "teach-4gpu", sets, NULL);
     MemRegion *region = bed_region(&bed, 0, 4096);
     asking_load(&asking[0], &bed, 1, region, 0, 0);
-    asking_load(&asking[1], &bed, 2, region, 128, 1000);       /* finds no entry */
-    asking_load(&asking[2], &bed, 1, region, 256, 2000000);    /* takes the first one's */
-    asking_load(&asking[3], &bed, 2, region, 0, 4000000);      /* which is not there any more; takes it again */
-    asking_load(&asking[4], &bed, 3, region, 0, 6000000);      /* merged */
+    asking_load(&asking[1], &bed, 2, region, 128, 1000);    /* finds no entry */
+    asking_load(&asking[2], &bed, 1, region, 256, 2000000); /* takes the first one's */
+    asking_load(&asking[3], &bed, 2, region, 0, 4000000);   /* which is not there any more; takes it again */
+    asking_load(&asking[4], &bed, 3, region, 0, 6000000);   /* merged */
     merge_run(&bed);
     assert_int_equal(merge_count(&bed, PACKET_READ), 4);
     assert_int_equal(merge_stat(&bed, "full"), 1);

@@ -13,8 +13,8 @@ static SimTime named_send(Bed *bed, const char *const *sets, PacketKind kind)
     MemRegion *region[4];
     Answer answer = {0};
     bed_open(bed, "teach-4gpu", sets, NULL);
-    GpuRequest request = {.kind = kind, .object = bed_team(bed, 4, 4096, region), .bytes = 128, .type = NUMERIC_F32,
-                          .op = NUMERIC_ADD};
+    GpuRequest request = {
+        .kind = kind, .object = bed_team(bed, 4, 4096, region), .bytes = 128, .type = NUMERIC_F32, .op = NUMERIC_ADD};
     guint8 data[128];
     memset(data, 7, sizeof data);
     if (kind != PACKET_MC_READ)
@@ -60,7 +60,7 @@ static void test_names_reach_the_leaves(void **state)
     (void)state;
     Bed bed;
     const char *const sets[] = {"multicast.set_flits=2", "topology.kind=two_level", "topology.leaf_gpus=2",
-                                "topology.spines=1", "topology.trunks=1", NULL};
+                                "topology.spines=1",     "topology.trunks=1",       NULL};
     named_send(&bed, sets, PACKET_MC_WRITE);
     guint64 trunks = 0, used = 0;
     for (guint32 t = 0; t < 2 * bed.fabric->n_trunks; t++) {
@@ -80,8 +80,13 @@ static void test_names_reach_the_leaves(void **state)
 static void test_no_team_is_refused(void **state)
 {
     (void)state;
-    static const char *const small[] = {"multicast.entries=1", "multicast.directives=1", "multicast.rounds=1",
-                                        "multicast.spray_groups=1", "multicast.extended_entries=0", NULL, NULL};
+    static const char *const small[] = {"multicast.entries=1",
+                                        "multicast.directives=1",
+                                        "multicast.rounds=1",
+                                        "multicast.spray_groups=1",
+                                        "multicast.extended_entries=0",
+                                        NULL,
+                                        NULL};
     for (guint named = 0; named < 2; named++) {
         Bed bed;
         const char *sets[G_N_ELEMENTS(small)];
@@ -122,8 +127,10 @@ static void test_too_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_costs_its_flits), cmocka_unit_test(test_names_reach_the_leaves),
-        cmocka_unit_test(test_no_team_is_refused), cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_costs_its_flits),
+        cmocka_unit_test(test_names_reach_the_leaves),
+        cmocka_unit_test(test_no_team_is_refused),
+        cmocka_unit_test(test_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

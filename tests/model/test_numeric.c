@@ -29,8 +29,7 @@ static double decode(const Format *f, guint32 pattern)
         return NAN;
     if (exponent == 0)
         return sign * ldexp(mantissa, 1 - (int)f->bias - (int)f->mantissa);
-    return sign * ldexp(mantissa + (1u << f->mantissa),
-                        (int)exponent - (int)f->bias - (int)f->mantissa);
+    return sign * ldexp(mantissa + (1u << f->mantissa), (int)exponent - (int)f->bias - (int)f->mantissa);
 }
 
 static double round_to(const Format *f, double x)
@@ -57,13 +56,17 @@ static void same(double got, double want)
 
 static double widen16(const Format *f, guint32 p)
 {
-    return f == &f16 ? numeric_from_f16((guint16)p) : f == &bf16 ? numeric_from_bf16((guint16)p)
-           : f == &e4m3 ? numeric_from_e4m3((guint8)p) : numeric_from_e5m2((guint8)p);
+    return f == &f16    ? numeric_from_f16((guint16)p)
+           : f == &bf16 ? numeric_from_bf16((guint16)p)
+           : f == &e4m3 ? numeric_from_e4m3((guint8)p)
+                        : numeric_from_e5m2((guint8)p);
 }
 static guint32 narrow16(const Format *f, float x)
 {
-    return f == &f16 ? numeric_to_f16(x) : f == &bf16 ? numeric_to_bf16(x)
-           : f == &e4m3 ? numeric_to_e4m3(x) : numeric_to_e5m2(x);
+    return f == &f16    ? numeric_to_f16(x)
+           : f == &bf16 ? numeric_to_bf16(x)
+           : f == &e4m3 ? numeric_to_e4m3(x)
+                        : numeric_to_e5m2(x);
 }
 static const Format *const formats[] = {&f16, &bf16, &e4m3, &e5m2};
 
@@ -80,10 +83,7 @@ static void test_every_pattern_widens_exactly(void **state)
         }
 }
 
-static void check_rounding(const Format *f, float x)
-{
-    same(decode(f, narrow16(f, x)), round_to(f, x));
-}
+static void check_rounding(const Format *f, float x) { same(decode(f, narrow16(f, x)), round_to(f, x)); }
 
 /* Proves nearest-even at, just below and just above each midpoint between neighbouring values. */
 static void test_rounding_at_every_step(void **state)
@@ -102,8 +102,8 @@ static void test_rounding_at_every_step(void **state)
             check_rounding(f, nextafterf(middle, INFINITY));
             check_rounding(f, nextafterf(middle, -INFINITY));
         }
-        float odd[] = {0.f, -0.f, INFINITY, -INFINITY, NAN, 0x1p-149f, -0x1p-126f, 0x1.fffffep127f,
-                       464.f, 465.f, 480.f, 65519.f, 65520.f, 61439.f, 61440.f};
+        float odd[] = {0.f,   -0.f,  INFINITY, -INFINITY, NAN,     0x1p-149f, -0x1p-126f, 0x1.fffffep127f,
+                       464.f, 465.f, 480.f,    65519.f,   65520.f, 61439.f,   61440.f};
         for (guint i = 0; i < G_N_ELEMENTS(odd); i++)
             check_rounding(f, odd[i]);
     }
@@ -124,8 +124,7 @@ static void test_random_floats_round_alike(void **state)
     g_rand_free(rng);
 }
 
-static void add2(NumericType type, NumericPrecision precision, const void *a, const void *b,
-                 void *r, gsize n)
+static void add2(NumericType type, NumericPrecision precision, const void *a, const void *b, void *r, gsize n)
 {
     NumericAcc acc;
     numeric_clear(&acc, precision);
@@ -202,8 +201,7 @@ static void test_precision_of_the_partial(void **state)
                 NumericAcc acc;
                 numeric_clear(&acc, wide ? rows[k].wide : NUMERIC_NATIVE);
                 for (guint i = 0; i < 3; i++) /* the big one comes first, then last */
-                    numeric_accumulate(&acc, rows[k].type, NUMERIC_ADD,
-                                       i == (order == 0 ? 0u : 2u) ? big : small, n);
+                    numeric_accumulate(&acc, rows[k].type, NUMERIC_ADD, i == (order == 0 ? 0u : 2u) ? big : small, n);
                 numeric_finish(&acc, rows[k].type, result, n);
                 double want = !wide && order == 0 ? rows[k].big : rows[k].big + 2;
                 same(numeric_get(rows[k].type, result), want);
@@ -217,9 +215,9 @@ static void test_operations_on_integers(void **state)
     (void)state;
     guint32 a[4] = {0xffffffff, 1, 0x80000000, 0xf0f0}, b[4] = {2, 0xffffffff, 0x7fffffff, 0xff00};
     guint32 d[4];
-#define OP32(type, op, w0, w1, w2, w3)                                                            \
-    memcpy(d, a, sizeof d);                                                                       \
-    numeric_apply(type, op, d, b, sizeof d);                                                      \
+#define OP32(type, op, w0, w1, w2, w3)                                                                                 \
+    memcpy(d, a, sizeof d);                                                                                            \
+    numeric_apply(type, op, d, b, sizeof d);                                                                           \
     assert_true(d[0] == (w0) && d[1] == (w1) && d[2] == (w2) && d[3] == (w3))
     OP32(NUMERIC_U32, NUMERIC_ADD, 1, 0, 0xffffffff, 0x1eff0);
     OP32(NUMERIC_U32, NUMERIC_MIN, 2, 1, 0x7fffffff, 0xf0f0);

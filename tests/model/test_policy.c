@@ -26,7 +26,7 @@ static void joining_on_event(Event *event, SimTime now_ps)
  * *order is in which they leave. */
 static void policy_leave(const char *arbiter, guint order[6])
 {
-    static const PacketKind kinds[] = {PACKET_WRITE, PACKET_WRITE, PACKET_READ_RSP,
+    static const PacketKind kinds[] = {PACKET_WRITE, PACKET_WRITE,    PACKET_READ_RSP,
                                        PACKET_WRITE, PACKET_READ_RSP, PACKET_READ_RSP};
     Ends ends;
     Joining joining[G_N_ELEMENTS(kinds)];
@@ -56,8 +56,8 @@ static void test_arbiters(void **state)
     static const struct {
         const char *name;
         guint order[6];
-    } wanted[] = {{"round_robin", {3, 1, 5, 2, 6, 4}}, {"oldest_first", {1, 2, 3, 4, 5, 6}},
-                  {"weighted", {3, 5, 1, 6, 2, 4}}};
+    } wanted[] = {
+        {"round_robin", {3, 1, 5, 2, 6, 4}}, {"oldest_first", {1, 2, 3, 4, 5, 6}}, {"weighted", {3, 5, 1, 6, 2, 4}}};
     for (gsize i = 0; i < G_N_ELEMENTS(wanted); i++) {
         guint order[6];
         policy_leave(wanted[i].name, order);
@@ -76,15 +76,13 @@ typedef struct {
 } Seen;
 
 /* A replica goes on the wire to "gpu2.link0.down". */
-static void seen_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
-                       SimTime at_ps)
+static void seen_probe(void *user, const ProbeEvent *event)
 {
     Seen *seen = user;
     unsigned gpu, link;
-    (void)file;
-    (void)at_ps;
-    if (stage == PROBE_WIRE && packet->kind == PACKET_MC_WRITE && g_str_has_suffix(path, ".down") &&
-        sscanf(path, "gpu%u.link%u", &gpu, &link) == 2 && seen->n < G_N_ELEMENTS(seen->gpu))
+    if (event->stage == PROBE_WIRE && event->packet->kind == PACKET_MC_WRITE &&
+        g_str_has_suffix(event->path, ".down") && sscanf(event->path, "gpu%u.link%u", &gpu, &link) == 2 &&
+        seen->n < G_N_ELEMENTS(seen->gpu))
         seen->gpu[seen->n++] = (guint16)gpu;
 }
 
@@ -126,8 +124,10 @@ static void policy_roots(const char *set, guint64 reduced[2])
     Bed bed;
     GError *error = NULL;
     CollResult result = {0};
-    bed_open(&bed, "teach-4gpu", (const char *const[]){"system.gpus=8", "topology.kind=two_level",
-             "topology.leaf_gpus=4", "topology.spines=2", "topology.trunks=1", set, NULL}, NULL);
+    bed_open(&bed, "teach-4gpu",
+             (const char *const[]){"system.gpus=8", "topology.kind=two_level", "topology.leaf_gpus=4",
+                                   "topology.spines=2", "topology.trunks=1", set, NULL},
+             NULL);
     CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
     spec.algo = COLL_NVLS;
     spec.bytes = 8 * 4096;

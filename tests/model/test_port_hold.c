@@ -46,8 +46,8 @@ static SimTime settle(Holds *holds, const guint32 (*to)[2], guint32 senders, dou
         port_holds_begin(holds->holds, now_ps);
         for (guint32 g = 0; g < senders; g++)
             for (guint32 t = 0; t < 2; t++)
-                port_holds_send(holds->holds, g, to[g][t], (guint64)((double)holds->flits * share[g] / 2),
-                                PACKET_PS, 0);
+                port_holds_send(holds->holds, g, to[g][t], (guint64)((double)holds->flits * share[g] / 2), PACKET_PS,
+                                0);
         next_ps = port_holds_end(holds->holds);
     }
     return now_ps;
@@ -187,8 +187,7 @@ static void run_streams(const Stream *stream, guint n, gboolean flows, SimTime *
  * go on with what the first one leaves, and end it a fifth sooner); with all sending to all; with three to one. */
 static void test_flows_are_held_up_as_packets(void **state)
 {
-    static const Stream held[] = {{0, 1}, {0, 2}, {3, 1}},
-                        all[] = {{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}},
+    static const Stream held[] = {{0, 1}, {0, 2}, {3, 1}}, all[] = {{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}},
                         one[] = {{0, 3}, {1, 3}, {2, 3}};
     static const struct {
         const Stream *stream;

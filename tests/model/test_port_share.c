@@ -21,8 +21,8 @@ static void shares_close(Bed *bed, PortShares *shares)
 
 static PortKind kind_of(guint32 link_ps, guint32 packet_ps)
 {
-    return (PortKind){.link_ps = link_ps, .packet_ps = packet_ps, .warps = 16, .unroll = 4, .copies = 1,
-                      .strided = TRUE};
+    return (PortKind){
+        .link_ps = link_ps, .packet_ps = packet_ps, .warps = 16, .unroll = 4, .copies = 1, .strided = TRUE};
 }
 
 /* Proves that ports hold up nobody who is far from filling them. */
@@ -159,9 +159,9 @@ static void test_mixed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few), cmocka_unit_test(test_depth),
-                                       cmocka_unit_test(test_partly_busy),
-                                       cmocka_unit_test(test_slow_switch), cmocka_unit_test(test_spread),
-                                       cmocka_unit_test(test_turns), cmocka_unit_test(test_mixed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few),         cmocka_unit_test(test_depth),
+                                       cmocka_unit_test(test_partly_busy), cmocka_unit_test(test_slow_switch),
+                                       cmocka_unit_test(test_spread),      cmocka_unit_test(test_turns),
+                                       cmocka_unit_test(test_mixed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

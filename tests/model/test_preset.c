@@ -1,4 +1,5 @@
 #include "tests/model/model_test.h"
+#include "device/launch_time.h"
 
 #include <glib/gstdio.h>
 
@@ -6,8 +7,8 @@
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const promised[] = {"dgx-a100", "dgx-h100", "dgx-h200", "gb200-nvl72", "gb300-nvl72",
-                                           "hgx-b200", "hgx-b300", "teach-4gpu"};
+    static const char *const promised[] = {"dgx-a100",    "dgx-h100", "dgx-h200", "gb200-nvl72",
+                                           "gb300-nvl72", "hgx-b200", "hgx-b300", "teach-4gpu"};
     g_auto(GStrv) names = preset_names();
     for (gsize i = 0; i < G_N_ELEMENTS(promised); i++)
         assert_true(g_strv_contains((const char *const *)names, promised[i]));
@@ -55,8 +56,8 @@ static void test_shapes(void **state)
     static const struct {
         const char *name;
         guint32 gpus, switches, links;
-    } shape[] = {{"dgx-a100", 8, 6, 12},    {"dgx-h100", 8, 4, 18},      {"dgx-h200", 8, 4, 18},
-                 {"hgx-b200", 8, 2, 18},    {"hgx-b300", 8, 2, 18},      {"gb200-nvl72", 72, 18, 18},
+    } shape[] = {{"dgx-a100", 8, 6, 12},      {"dgx-h100", 8, 4, 18}, {"dgx-h200", 8, 4, 18},
+                 {"hgx-b200", 8, 2, 18},      {"hgx-b300", 8, 2, 18}, {"gb200-nvl72", 72, 18, 18},
                  {"gb300-nvl72", 72, 18, 18}, {"teach-4gpu", 4, 2, 2}};
     for (gsize i = 0; i < G_N_ELEMENTS(shape); i++) {
         Bed bed;
@@ -79,7 +80,7 @@ static void test_unknown(void **state)
     g_clear_error(&error);
     ParamSet *set = param_set_new();
     FabricSpec spec = {0};
-    fabric_params(set, &spec);
+    device_params(set, &spec);
     assert_false(preset_load(set, "./no-such-system.ini", &error));
     assert_non_null(strstr(error->message, "no-such-system.ini"));
     g_clear_error(&error);
@@ -105,7 +106,7 @@ static void test_own_file(void **state)
     ParamSet *set = param_set_new();
     FabricSpec spec = {0};
     GError *error = NULL;
-    fabric_params(set, &spec);
+    device_params(set, &spec);
     assert_false(preset_load(set, path, &error));
     assert_non_null(strstr(error->message, "flight_ps"));
     g_clear_error(&error);
@@ -172,7 +173,8 @@ static void test_inherits(void **state)
     (void)state;
     g_autofree char *dir = g_dir_make_tmp("fanout-preset-XXXXXX", NULL);
     g_autofree char *base = own_file(dir, "base.ini", "[system]\ninherits = teach-4gpu\n[link]\nflight_ps = 200 ns\n");
-    g_autofree char *own = own_file(dir, "own.ini", "[system]\ninherits = base.ini\n"
+    g_autofree char *own = own_file(dir, "own.ini",
+                                    "[system]\ninherits = base.ini\n"
                                     "[link]\n# source: a drawing\nrate_MBps = 32000\n"
                                     "# assumed: as before\nreplay_ps = 300000\n");
     Bed bed;
@@ -201,13 +203,13 @@ static void test_bad_parents(void **state)
     (void)state;
     static const struct {
         const char *text, *wrong;
-    } bad[] = {{"[system]\ninherits = dgx-h10\n",
-                "a.ini:2: [system] inherits: no system 'dgx-h10' (did you mean dgx-h100?)"},
-               {"[system]\n\ninherits = gone.ini\n", "a.ini:3: [system] inherits: "},
-               {"[system]\ninherits =\n", "a.ini:2: [system] inherits: names no system"},
-               {"[system]\ninherits = a.ini\n", "this goes round in a circle: "},
-               {"[system]\ninherits = b.ini\n", "b.ini -> "},
-               {"[system]\ngpus = 4\n", "a.ini: no value for [system] title, [system] links_per_switch, "}};
+    } bad[] = {
+        {"[system]\ninherits = dgx-h10\n", "a.ini:2: [system] inherits: no system 'dgx-h10' (did you mean dgx-h100?)"},
+        {"[system]\n\ninherits = gone.ini\n", "a.ini:3: [system] inherits: "},
+        {"[system]\ninherits =\n", "a.ini:2: [system] inherits: names no system"},
+        {"[system]\ninherits = a.ini\n", "this goes round in a circle: "},
+        {"[system]\ninherits = b.ini\n", "b.ini -> "},
+        {"[system]\ngpus = 4\n", "a.ini: no value for [system] title, [system] links_per_switch, "}};
     g_autofree char *dir = g_dir_make_tmp("fanout-preset-XXXXXX", NULL);
     g_autofree char *b = own_file(dir, "b.ini", "[system]\ninherits = ./a.ini\n");
     for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
@@ -215,7 +217,7 @@ static void test_bad_parents(void **state)
         ParamSet *set = param_set_new();
         FabricSpec spec = {0};
         GError *error = NULL;
-        fabric_params(set, &spec);
+        device_params(set, &spec);
         assert_false(preset_load(set, a, &error));
         assert_non_null(strstr(error->message, bad[i].wrong));
         assert_true(strlen(error->message) < 400);
@@ -231,10 +233,10 @@ static void test_bad_parents(void **state)
 static void test_impossible(void **state)
 {
     (void)state;
-    static const char *const bad[][2] = {{"system.links_per_switch=64,64,1", "links_per_switch"},
-                                         {"gpu.engine_packet_bytes=100", "engine_packet_bytes"},
-                                         {"switch.reduction_buffer_bytes=1024 system.gpus=9",
-                                          "reduction_buffer_bytes"}};
+    static const char *const bad[][2] = {
+        {"system.links_per_switch=64,64,1", "links_per_switch"},
+        {"gpu.engine_packet_bytes=100", "engine_packet_bytes"},
+        {"switch.reduction_buffer_bytes=1024 system.gpus=9", "reduction_buffer_bytes"}};
     for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
         Bed bed;
         g_auto(GStrv) sets = g_strsplit(bad[i][0], " ", -1);
@@ -252,12 +254,11 @@ static void test_impossible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_every_preset_builds),
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_own_file),
-        cmocka_unit_test(test_presets_inherit),
-        cmocka_unit_test(test_inherits),
-        cmocka_unit_test(test_bad_parents), cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_every_preset_builds),
+        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_own_file),   cmocka_unit_test(test_presets_inherit),
+        cmocka_unit_test(test_inherits),   cmocka_unit_test(test_bad_parents),
+        cmocka_unit_test(test_impossible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 /* The sums of an ld_reduce, through a whole small fabric. */
 
 /* One ld_reduce of `bytes` by GPU 1 over members whose memory starts with the given values. */
-static void reduce(Bed *bed, guint n, NumericType type, NumericOp op, NumericPrecision acc,
-                   const double *value, guint bytes, Answer *answer)
+static void reduce(Bed *bed, guint n, NumericType type, NumericOp op, NumericPrecision acc, const double *value,
+                   guint bytes, Answer *answer)
 {
     MemRegion *region[4];
     McObject *object = bed_team(bed, n, 4096, region);
@@ -80,8 +80,7 @@ static void test_order(void **state)
     (void)state;
     static const double value[4] = {2048, 1, 1, 1};
     for (guint rank = 0; rank < 2; rank++) {
-        const char *sets[] = {
-            rank ? "switch.reduction_order=rank" : "switch.reduction_order=arrival", NULL};
+        const char *sets[] = {rank ? "switch.reduction_order=rank" : "switch.reduction_order=arrival", NULL};
         Bed bed;
         bed_open(&bed, "teach-4gpu", sets, NULL);
         MemRegion *region[4];
@@ -89,11 +88,8 @@ static void test_order(void **state)
         for (guint g = 0; g < 4; g++)
             numeric_set(NUMERIC_F16, region[g]->host, value[g]);
         memory_set_cached(bed.fabric->memory, region[0], FALSE);
-        GpuRequest request = {.kind = PACKET_MC_READ,
-                              .object = object,
-                              .bytes = 16,
-                              .type = NUMERIC_F16,
-                              .op = NUMERIC_ADD};
+        GpuRequest request = {
+            .kind = PACKET_MC_READ, .object = object, .bytes = 16, .type = NUMERIC_F16, .op = NUMERIC_ADD};
         Answer answer = {0};
         bed_send(&bed, 1, &request, &answer);
         assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
@@ -112,11 +108,8 @@ static void test_unbound_member(void **state)
     MemRegion *region[4];
     McObject *object = bed_team(&bed, 4, 4096, region);
     assert_true(mcobject_unbind(object, 2, 0, 4096));
-    GpuRequest request = {.kind = PACKET_MC_READ,
-                          .object = object,
-                          .bytes = 128,
-                          .type = NUMERIC_F32,
-                          .op = NUMERIC_ADD};
+    GpuRequest request = {
+        .kind = PACKET_MC_READ, .object = object, .bytes = 128, .type = NUMERIC_F32, .op = NUMERIC_ADD};
     Answer answer = {0};
     bed_send(&bed, 0, &request, &answer);
     assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);

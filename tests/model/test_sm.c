@@ -1,9 +1,6 @@
 #include "tests/model/warp_test.h"
 
-static void note_time(void *arg, SimTime now_ps)
-{
-    *(SimTime *)arg = now_ps;
-}
+static void note_time(void *arg, SimTime now_ps) { *(SimTime *)arg = now_ps; }
 
 static SimTime issue_50_stores(const char *const *sets, SimTime *each_ps)
 {
@@ -158,11 +155,8 @@ static void test_warps_max(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_issue_rate),
-        cmocka_unit_test(test_arbitration),
-        cmocka_unit_test(test_loads_max),
-        cmocka_unit_test(test_placement),
-        cmocka_unit_test(test_warps_max),
+        cmocka_unit_test(test_issue_rate), cmocka_unit_test(test_arbitration), cmocka_unit_test(test_loads_max),
+        cmocka_unit_test(test_placement),  cmocka_unit_test(test_warps_max),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

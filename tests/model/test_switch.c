@@ -49,7 +49,10 @@ static void acknowledge(Caught *caught, guint first)
     for (guint i = first, n = caught->n; i < n; i++) {
         if (caught->packet[i].kind < PACKET_MC_WRITE || caught->packet[i].kind > PACKET_MC_READ)
             continue;
-        Packet ack = {.txn = caught->packet[i].txn, .dst = caught->gpu[i], .kind = PACKET_MC_ACK, .flits = 1,
+        Packet ack = {.txn = caught->packet[i].txn,
+                      .dst = caught->gpu[i],
+                      .kind = PACKET_MC_ACK,
+                      .flits = 1,
                       .held_input = HELD_INPUT_NONE};
         link_push(&caught->bed.fabric->gpu[caught->gpu[i]].up[caught->link[i]], ack, 0);
     }
@@ -72,8 +75,8 @@ static void test_unicast(void **state)
         assert_int_equal(caught.gpu[0], 3);
         assert_int_equal(caught.link[0], l);
         assert_int_equal(caught.packet[0].txn, 7);
-        Packet answer = {.kind = PACKET_READ_RSP, .txn = 7, .src = 1, .dst = 3, .flits = 9,
-                         .held_input = HELD_INPUT_NONE};
+        Packet answer = {
+            .kind = PACKET_READ_RSP, .txn = 7, .src = 1, .dst = 3, .flits = 9, .held_input = HELD_INPUT_NONE};
         link_push(&fabric->gpu[3].up[l], answer, 0);
         sim_run(caught.bed.sim, SIMTIME_NEVER);
         assert_int_equal(caught.n, 2);
@@ -111,7 +114,10 @@ static void test_replication(void **state)
         assert_int_equal(seen, (1u << n) - 1);
         Packet *kept = g_memdup2(caught.packet, sizeof caught.packet);
         for (guint i = 0; i < n; i++) { /* one member after the other */
-            Packet ack = {.txn = kept[i].txn, .dst = caught.gpu[i], .kind = PACKET_MC_ACK, .flits = 1,
+            Packet ack = {.txn = kept[i].txn,
+                          .dst = caught.gpu[i],
+                          .kind = PACKET_MC_ACK,
+                          .flits = 1,
                           .held_input = HELD_INPUT_NONE};
             link_push(&caught.bed.fabric->gpu[caught.gpu[i]].up[caught.link[i]], ack, 0);
             sim_run(caught.bed.sim, SIMTIME_NEVER);
@@ -211,8 +217,10 @@ static void test_rounds_hold_ingress(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unicast),          cmocka_unit_test(test_replication),
-        cmocka_unit_test(test_tags),             cmocka_unit_test(test_reduction_buffer),
+        cmocka_unit_test(test_unicast),
+        cmocka_unit_test(test_replication),
+        cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_reduction_buffer),
         cmocka_unit_test(test_rounds_hold_ingress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

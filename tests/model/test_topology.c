@@ -12,7 +12,7 @@ static char *topology_error(const char *system, const char *const *sets)
     bed_spec(&bed, system, sets);
     Topology *topology = topology_new(&bed.spec, &error);
     char *text = error ? g_strdup(error->message) : NULL;
-    assert_true((topology == NULL) == (error != NULL));
+    assert_true((!topology) == (error != NULL));
     if (topology)
         topology_free(topology);
     g_clear_error(&error);
@@ -54,14 +54,13 @@ static void test_checker(void **state)
     assert_refused("gpu*.link[1-0] -> leaf0.port*", "is no set of numbers");
     assert_refused("gpu* -> leaf0.port*", "is no left side");
     assert_refused("gpu*.link* -> leaf[0-1].port*", "one number or {expression}");
-    g_autofree char *ports = topology_error(
-        "teach-4gpu", (const char *const[]){"topology.switch_ports=3", NULL});
+    g_autofree char *ports = topology_error("teach-4gpu", (const char *const[]){"topology.switch_ports=3", NULL});
     assert_string_equal(ports, "[topology] switch_ports: switch0 has 4 links (of system.gpus) wired to it and 3 ports");
-    g_autofree char *spines = topology_error(
-        "dgx-h100", (const char *const[]){"topology.kind=two_level", "topology.spines=1,1", NULL});
+    g_autofree char *spines =
+        topology_error("dgx-h100", (const char *const[]){"topology.kind=two_level", "topology.spines=1,1", NULL});
     assert_non_null(strstr(spines, "2 numbers; give one for each of the 4 numbers"));
-    g_autofree char *alone = topology_error(
-        "dgx-h100", (const char *const[]){"topology.kind=two_level", "topology.leaf_gpus=4", NULL});
+    g_autofree char *alone =
+        topology_error("dgx-h100", (const char *const[]){"topology.kind=two_level", "topology.leaf_gpus=4", NULL});
     assert_non_null(strstr(alone, "gpu4.link0 is unreachable from gpu0.link0"));
 }
 
@@ -73,15 +72,30 @@ static void test_expression(void **state)
     static const struct {
         const char *text;
         gint64 value; /* -1: refused */
-    } cases[] = {{"gpu/8", 1}, {"gpu % 8 * 2 + link", 15}, {"(gpu+link)%4", 2}, {"7", 7}, {"gpu-link-1", 7},
-                 {"", -1}, {"gpu gpu", -1}, {"(1", -1}, {"1/0", -1}, {"9999999999", -1}, {"leaf", -1},
-                 {"2147483647*2147483647", -1}};
+    } cases[] = {{"gpu/8", 1},        {"gpu % 8 * 2 + link", 15},
+                 {"(gpu+link)%4", 2}, {"7", 7},
+                 {"gpu-link-1", 7},   {"", -1},
+                 {"gpu gpu", -1},     {"(1", -1},
+                 {"1/0", -1},         {"9999999999", -1},
+                 {"leaf", -1},        {"2147483647*2147483647", -1}};
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         gint64 value;
         const char *wrong;
         gboolean good = expression_value(cases[i].text, strlen(cases[i].text), variables, &value, &wrong);
         assert_int_equal(good, cases[i].value >= 0);
         assert_true(good ? value == cases[i].value : wrong != NULL);
+    }
+    for (guint depth = 63; depth <= 65; depth++) { /* 64 parentheses may be open at once */
+        GString *nested = g_string_new("7");
+        for (guint i = 0; i < depth; i++) {
+            g_string_prepend_c(nested, '(');
+            g_string_append_c(nested, ')');
+        }
+        gint64 value;
+        const char *wrong = NULL;
+        assert_int_equal(expression_value(nested->str, nested->len, variables, &value, &wrong), depth <= 64);
+        assert_true(depth > 64 ? strstr(wrong, "too many parentheses") != NULL : value == 7);
+        g_string_free(nested, TRUE);
     }
 }
 
@@ -139,7 +153,8 @@ static void test_rules_are_rails(void **state)
     static const char *const rules[] = {
         "topology.kind=rules",
         "topology.wire=gpu*.link[0-3] -> leaf0.port*; gpu*.link[4-8] -> leaf1.port{gpu*5+link-4}; "
-        "gpu*.link[9-13] -> leaf2.port*; gpu*.link[14-17] -> leaf{link/14+2}.port*", NULL};
+        "gpu*.link[9-13] -> leaf2.port*; gpu*.link[14-17] -> leaf{link/14+2}.port*",
+        NULL};
     static const CollAlgo algos[] = {COLL_NVLS, COLL_RING};
     for (gsize i = 0; i < G_N_ELEMENTS(algos); i++) {
         g_autofree char *built_in = topology_run(NULL, algos[i]), *written = topology_run(rules, algos[i]);

@@ -140,8 +140,7 @@ static void test_operations(void **state)
     char **lines = g_strsplit(csv, "\n", -1);
     assert_true(g_str_has_prefix(lines[0], "target,op,count,bytes,latency_min_ns,"));
     assert_true(g_str_has_prefix(lines[1], "own memory,read,1,32,"));
-    char *expected =
-        g_strdup_printf("multicast 1,multimem.st,1,128,%.1f,", (double)latency_ps / 1000);
+    char *expected = g_strdup_printf("multicast 1,multimem.st,1,128,%.1f,", (double)latency_ps / 1000);
     if (!g_str_has_prefix(lines[2], expected))
         fail_msg("'%s' does not begin with '%s'", lines[2], expected);
     assert_string_equal(lines[3], "");

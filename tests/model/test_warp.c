@@ -51,17 +51,13 @@ static void test_load_then_store(void **state)
         warp_push(&stand.cta->warp[0], &store);
         stand_run(&stand);
         for (guint lane = 0; lane < 32; lane++)
-            assert_memory_equal(stand.near->host + lane * 4,
-                                stand.far->host + (gint64)first + lane * stride[i], 4);
+            assert_memory_equal(stand.near->host + lane * 4, stand.far->host + (gint64)first + lane * stride[i], 4);
         reg_free(reg);
         stand_close(&stand);
     }
 }
 
-static void note_time(void *arg, SimTime now_ps)
-{
-    *(SimTime *)arg = now_ps;
-}
+static void note_time(void *arg, SimTime now_ps) { *(SimTime *)arg = now_ps; }
 
 /* Proves that a fence ends only after the warp's stores are acknowledged, and costs its own time
  * when there are none. */
@@ -84,8 +80,7 @@ static void test_fence(void **state)
     warp_push(&stand.cta->warp[0], &call);
     SimTime start_ps = sim_now_ps(stand.bed.sim);
     stand_run(&stand);
-    assert_true(after_ps - start_ps >=
-                870000); /* the store alone takes that long (tests/golden/walk-store) */
+    assert_true(after_ps - start_ps >= 870000); /* the store alone takes that long (tests/golden/walk-store) */
     reg_free(reg);
     stand_close(&stand);
 }
@@ -125,6 +120,39 @@ static void test_fence_shares(void **state)
     assert_true(end_ps[3] > 5000000 + 800000);
     reg_free(reg);
     stand_close(&stand);
+}
+
+/* Proves that a GPU's rounds of flushes last fence_round_ps: a fence of another SM that comes 10 ns after the first one
+ * finds its round under way, and begins its own at that one's end. */
+static void test_fence_round(void **state)
+{
+    (void)state;
+    for (guint longer = 0; longer < 2; longer++) {
+        const char *sets[] = {longer ? "sm.fence_round_ps=90000" : "sm.fence_round_ps=65000", NULL};
+        const SimTime round_ps = longer ? 90000 : 65000;
+        Stand stand;
+        stand_open(&stand, 32, sets);
+        Cta *other = cta_new(&stand.bed.fabric->gpu[0], stand.vas, 1, 32, "other");
+        other->user = &stand;
+        cta_place(other, stand_on_placed);
+        assert_true(stand.placed == 2 && other->sm != stand.cta->sm);
+        SimTime end_ps[2] = {0};
+        for (guint w = 0; w < 2; w++) {
+            Warp *warp = w ? &other->warp[0] : &stand.cta->warp[0];
+            Uop delay = {.kind = UOP_DELAY, .value = 10000}, fence = {.kind = UOP_FENCE};
+            Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &end_ps[w]};
+            if (w)
+                warp_push(warp, &delay);
+            warp_push(warp, &fence);
+            warp_push(warp, &call);
+        }
+        stand_run(&stand);
+        assert_true(end_ps[0] == 581000); /* fence_ps */
+        /* its flush is there at 10 + 300 ns (fence_snapshot_ps); the round from 300 ns on ends; 581 - 300 ns follow */
+        assert_true(end_ps[1] == 300000 + round_ps + 281000);
+        cta_free(other);
+        stand_close(&stand);
+    }
 }
 
 /* Proves that the instructions between two memory instructions run while the first one waits for the LSU, that what
@@ -272,11 +300,11 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_coalescing), cmocka_unit_test(test_load_then_store),
-        cmocka_unit_test(test_fence),      cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_fence_shares), cmocka_unit_test(test_work), cmocka_unit_test(test_until),
-        cmocka_unit_test(test_named_barrier),
-        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_coalescing),    cmocka_unit_test(test_load_then_store),
+        cmocka_unit_test(test_fence),         cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_fence_shares),  cmocka_unit_test(test_work),
+        cmocka_unit_test(test_fence_round),   cmocka_unit_test(test_until),
+        cmocka_unit_test(test_named_barrier), cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,12 +36,9 @@ static inline void stand_open(Stand *stand, guint32 threads, const char *const *
     stand->far = bed_region(&stand->bed, 1, MAPPED_BYTES);
     stand->object = bed_team(&stand->bed, 4, MAPPED_BYTES, stand->member);
     stand->vas = vas_new(stand->bed.fabric->memory, (guint32)stand->bed.fabric->spec.system.gpus);
-    vas_set_access(vas_map(stand->vas, NEAR_VA, MAPPED_BYTES, stand->near, NULL, 0), 0,
-                   VAS_ACCESS_READWRITE);
-    vas_set_access(vas_map(stand->vas, FAR_VA, MAPPED_BYTES, stand->far, NULL, 0), 0,
-                   VAS_ACCESS_READWRITE);
-    vas_set_access(vas_map(stand->vas, TEAM_VA, MAPPED_BYTES, NULL, stand->object, 0), 0,
-                   VAS_ACCESS_READWRITE);
+    vas_set_access(vas_map(stand->vas, NEAR_VA, MAPPED_BYTES, stand->near, NULL, 0), 0, VAS_ACCESS_READWRITE);
+    vas_set_access(vas_map(stand->vas, FAR_VA, MAPPED_BYTES, stand->far, NULL, 0), 0, VAS_ACCESS_READWRITE);
+    vas_set_access(vas_map(stand->vas, TEAM_VA, MAPPED_BYTES, NULL, stand->object, 0), 0, VAS_ACCESS_READWRITE);
     vas_map(stand->vas, LOCKED_VA, MAPPED_BYTES, stand->far, NULL, 0);
     stand->cta = cta_new(&stand->bed.fabric->gpu[0], stand->vas, 0, threads, "test");
     stand->cta->user = stand;

@@ -5,6 +5,7 @@
  * NCCL's id by a pipe. Prints what a collective took on each rank, by events around the repeats after the first, and
  * ok. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,22 @@
 #include <nccl.h>
 
 #define MAX 16
-#define CUDA(call) do { cudaError_t e_ = (call); if (e_) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
-    exit(1); } } while (0)
-#define NCCL(call) do { ncclResult_t e_ = (call); if (e_) { printf("line %d: %s\n", __LINE__, ncclGetLastError(NULL)); \
-    exit(1); } } while (0)
+#define CUDA(call)                                                                                                     \
+    do {                                                                                                               \
+        cudaError_t e_ = (call);                                                                                       \
+        if (e_) {                                                                                                      \
+            printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_));                                                 \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+#define NCCL(call)                                                                                                     \
+    do {                                                                                                               \
+        ncclResult_t e_ = (call);                                                                                      \
+        if (e_) {                                                                                                      \
+            printf("line %d: %s\n", __LINE__, ncclGetLastError(NULL));                                                 \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
 
 typedef enum { ONE_THREAD, THREADS, PROCESSES } Share;
 
@@ -63,51 +76,35 @@ static float sum(size_t i)
 }
 
 typedef enum { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, REDUCE, SENDRECV, INIT, OPS } Op;
-static const char *const op_names[OPS] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
-                                          "reduce",     "sendrecv",   "init"};
+static const char *const op_names[OPS] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
+                                          "sendrecv",   "init"};
 static size_t in_elements(Op op) { return op == REDUCE_SCATTER ? elements * (size_t)ranks : elements; }
 static size_t out_elements(Op op) { return op == ALL_GATHER ? elements * (size_t)ranks : elements; }
 
 static void start(Op op, int r)
 {
     switch (op) {
-    case ALL_REDUCE:
-        NCCL(ncclAllReduce(in[r], out[r], elements, type, ncclSum, comms[r], streams[r]));
-        break;
-    case ALL_GATHER:
-        NCCL(ncclAllGather(in[r], out[r], elements, type, comms[r], streams[r]));
-        break;
-    case REDUCE_SCATTER:
-        NCCL(ncclReduceScatter(in[r], out[r], elements, type, ncclSum, comms[r], streams[r]));
-        break;
-    case BROADCAST:
-        NCCL(ncclBroadcast(in[r], out[r], elements, type, ranks - 1, comms[r], streams[r]));
-        break;
-    case REDUCE:
-        NCCL(ncclReduce(in[r], out[r], elements, type, ncclSum, 0, comms[r], streams[r]));
-        break;
+    case ALL_REDUCE: NCCL(ncclAllReduce(in[r], out[r], elements, type, ncclSum, comms[r], streams[r])); break;
+    case ALL_GATHER: NCCL(ncclAllGather(in[r], out[r], elements, type, comms[r], streams[r])); break;
+    case REDUCE_SCATTER: NCCL(ncclReduceScatter(in[r], out[r], elements, type, ncclSum, comms[r], streams[r])); break;
+    case BROADCAST: NCCL(ncclBroadcast(in[r], out[r], elements, type, ranks - 1, comms[r], streams[r])); break;
+    case REDUCE: NCCL(ncclReduce(in[r], out[r], elements, type, ncclSum, 0, comms[r], streams[r])); break;
     case SENDRECV: /* to the next, from the one before */
         NCCL(ncclSend(in[r], elements, type, (r + 1) % ranks, comms[r], streams[r]));
         NCCL(ncclRecv(out[r], elements, type, (r + ranks - 1) % ranks, comms[r], streams[r]));
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
 static float expected(Op op, int r, size_t i)
 {
     switch (op) {
-    case ALL_GATHER:
-        return value((int)(i / elements), i % elements);
-    case REDUCE_SCATTER:
-        return sum((size_t)r * elements + i);
-    case BROADCAST:
-        return value(ranks - 1, i);
-    case SENDRECV:
-        return value((r + ranks - 1) % ranks, i);
-    default:
-        return sum(i);
+    case ALL_GATHER: return value((int)(i / elements), i % elements);
+    case REDUCE_SCATTER: return sum((size_t)r * elements + i);
+    case BROADCAST: return value(ranks - 1, i);
+    case SENDRECV: return value((r + ranks - 1) % ranks, i);
+    default: return sum(i);
     }
 }
 
@@ -247,6 +244,8 @@ static size_t run_threads(void)
 
 static int process_main(int r, const int ends[2])
 {
+    if (r > 0)
+        close(ends[1]); /* where rank 0 is killed, its end is the end */
     if (r > 0 && read(ends[0], &id, sizeof id) != sizeof id)
         return 1;
     if (r == 0)
@@ -257,24 +256,53 @@ static int process_main(int r, const int ends[2])
     return run_rank(r) != 0;
 }
 
+#define LAUNCHER_S 10
+
+/* As mpirun and torchrun do: where a rank was killed, the others, which may wait for it in NCCL's own sockets for ever,
+ * get some seconds to find out, and are ended then. */
+static size_t await_ranks(pid_t *pids)
+{
+    size_t bad = 0;
+    int status, left = LAUNCHER_S * 10, killed = 0;
+
+    for (int live = ranks; live > 0;) {
+        pid_t pid = waitpid(-1, &status, killed ? WNOHANG : 0);
+        if (pid < 0)
+            break;
+        live -= pid > 0;
+        bad += pid > 0 && status != 0;
+        killed |= pid > 0 && WIFSIGNALED(status);
+        for (int r = 0; r < ranks && pid > 0; r++)
+            pids[r] = pids[r] == pid ? 0 : pids[r];
+        if (pid == 0 && left-- > 0)
+            usleep(100000);
+        else if (pid == 0 && left == -1)
+            puts("launcher: some ranks had not ended after the seconds that they had, and were ended");
+        for (int r = 0; r < ranks && pid == 0 && left < 0; r++)
+            if (pids[r] > 0)
+                kill(pids[r], SIGKILL);
+    }
+    return bad;
+}
+
 static size_t run_processes(void)
 {
-    int ends[2], status;
-    size_t bad = 0;
+    pid_t pids[MAX];
+    int ends[2];
     if (pipe(ends) != 0)
         return 1;
     for (int r = 0; r < ranks; r++) {
         char text[16];
         snprintf(text, sizeof text, "%d", r);
         setenv("RANK", text, 1);
-        pid_t pid = fork();
-        if (pid == 0)
+        pids[r] = fork();
+        if (pids[r] == 0)
             exit(process_main(r, ends));
-        bad += pid < 0;
+        if (pids[r] < 0)
+            return 1;
     }
-    while (wait(&status) > 0)
-        bad += status != 0;
-    return bad;
+    close(ends[1]);
+    return await_ranks(pids);
 }
 
 int main(int argc, char **argv)

@@ -91,9 +91,9 @@ static void stop_traffic(void *traffic) { traffic_stop(traffic); }
 static SimTime walk_loaded(guint32 load_per_mille, guint64 seed, SimTime *waited_ps, guint *reasons)
 {
     Bed bed;
-    static const char *const sets[] = {"link.credits_gpu_flits=48", "link.credits_switch_flits=48",
-                                      "gpu.response_queue_packets=1", "gpu.ack_merge_max=1",
-                                      "gpu.source_queue_packets=8", NULL};
+    static const char *const sets[] = {"link.credits_gpu_flits=48",    "link.credits_switch_flits=48",
+                                       "gpu.response_queue_packets=1", "gpu.ack_merge_max=1",
+                                       "gpu.source_queue_packets=8",   NULL};
     bed_open(&bed, "teach-4gpu", sets, &(SimSpec){.seed = seed, .engine = SIM_ENGINE_REFERENCE});
     const TrafficSpec spec = {.packets = G_MAXUINT64, .load_per_mille = MAX(load_per_mille, 1), .bytes = 128};
     Traffic *traffic = traffic_new(bed.fabric, &spec);
@@ -162,11 +162,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_op),
-        cmocka_unit_test(test_replicas),
-        cmocka_unit_test(test_observes_only),
-        cmocka_unit_test(test_waits_sum),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_every_op),  cmocka_unit_test(test_replicas), cmocka_unit_test(test_observes_only),
+        cmocka_unit_test(test_waits_sum), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,21 +62,31 @@ static guint64 host_allocate(void *user, guint64 bytes)
 static const PtxHost host = {
     .now_ps = host_now, .read = host_read, .print = host_print, .allocate = host_allocate, .clock_ps = 505};
 
-static gboolean do_block(Flat *flat, PtxAccess *access)
+static gboolean do_piece(Flat *flat, const PtxAccess *access, guint64 va, guint32 at, guint32 bytes)
 {
-    if (!inside(flat, access->va[0], access->block_bytes))
+    if (!inside(flat, va, bytes))
         return FALSE;
-    guint8 *memory = flat_at(flat, access->va[0]);
+    guint8 *memory = flat_at(flat, va), *block = access->block + at;
     guint element = ptx_types[access->type].memory;
     switch (access->kind) {
-    case PTX_ACCESS_BULK_LOAD: memcpy(access->block, memory, access->block_bytes); break;
+    case PTX_ACCESS_BULK_LOAD: memcpy(block, memory, bytes); break;
     case PTX_ACCESS_BULK_STORE:
-    case PTX_ACCESS_BULK_MC_STORE: memcpy(memory, access->block, access->block_bytes); break;
+    case PTX_ACCESS_BULK_MC_STORE: memcpy(memory, block, bytes); break;
     default:
-        for (guint32 i = 0; i + element <= access->block_bytes; i += element)
-            ptx_atomic_apply((PtxType)access->type, (PtxWord)access->op, element, memory + i, access->block + i, NULL,
-                             NULL, TRUE);
+        for (guint32 i = 0; i + element <= bytes; i += element)
+            ptx_atomic_apply((PtxType)access->type, (PtxWord)access->op, element, memory + i, block + i, NULL, NULL,
+                             TRUE);
     }
+    return TRUE;
+}
+
+static gboolean do_block(Flat *flat, const PtxAccess *access)
+{
+    if (!access->piece_va)
+        return do_piece(flat, access, access->va[0], 0, access->block_bytes);
+    for (guint32 at = 0; at < access->block_bytes; at += 16)
+        if (!do_piece(flat, access, access->piece_va[at / 16], at, 16))
+            return FALSE;
     return TRUE;
 }
 

@@ -8,7 +8,7 @@
 #define FLAT_BASE G_GUINT64_CONSTANT(0x700000000000)
 
 typedef struct {
-    guint8 *bytes;         /* at FLAT_BASE */
+    guint8 *bytes; /* at FLAT_BASE */
     gsize size, used;
     guint64 now_ps;
     GString *printed;

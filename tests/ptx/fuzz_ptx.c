@@ -63,30 +63,35 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize bytes)
 
 #define HEAD ".version 8.6\n.target sm_100a\n.address_size 64\n"
 static const FuzzSeed seeds[] = {
-    {"ptx", HEAD
-    ".extern .shared .align 16 .b8 more[];\n.shared .align 8 .b32 fixed[5];\n.const .align 4 .f32 half = 0f3f000000;\n"
-    ".visible .global .align 16 .b32 list[3] = {1, -2, 0x30};\n.weak .global .align 8 .u64 at[2] = {generic(list)+8, "
-    "list};\n"
-    ".func (.reg .u32 o) f(.reg .u32 i) { .local .align 8 .b8 x[24]; st.local.u32 [x+4],i; add.u32 o,i,1; ret; }\n"
-    ".visible .entry k(.param .u64 .ptr .global .align 8 p, .param .b8 q[12]) .maxntid 64, 2\n{ // comment\n"
-    " .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<3>; .shared .b32 own[3];\n ld.param.u32 %r0,[q+4]; call "
-    "(%r1),f,(%r0);\n"
-    " mov.u32 %r2,own; mov.u64 %d0,more; st.shared.u32 [%r2],%r1; st.shared.v2.f32 [%d0],{1.5,-2e1};\n"
-    "L: add.u32 %r0,%r0,%tid.x; setp.lt.and.u32 %p0|%p1,%r0,40,!%p2; @%p0 bra L; bar.sync 0;\n"
-    " ld.param.u64 %d1,[p]; ld.global.v2.u32 {%r3,%r4},[%d1]; shfl.sync.bfly.b32 %r5|%p1,%r3,4,0x1f,-1; st.global.u32 "
-    "[%d1+8],%r5; ret; }\n", 0},
-    {"ptx-2", HEAD
-    ".visible .entry k(.param .u64 p) { .reg .b64 %d<9>; .reg .f32 %f<4>; .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .pred "
-    "%q;\n"
-    " .shared .align 8 .b64 bar; ld.param.u64 %d0,[p]; cvt.rn.satfinite.e4m3x2.f32 %h1,%f1,%f2; fma.rn.bf16x2 "
-    "%r1,%r2,%r3,%r4;\n"
-    " atom.global.add.u32 %r5,[%d0],1; red.relaxed.gpu.global.max.s32 [%d0+4],%r5; atom.cas.b64 %d1,[%d0+8],%d2,%d3;\n"
-    " mov.u32 %r6,bar; mbarrier.init.shared.b64 [%r6],40; mbarrier.arrive.shared.b64 %d4,[%r6]; vote.sync.ballot.b32 "
-    "%r7,%q,-1;\n"
-    " { .param .b32 a; P: .callprototype _ (.param .b32 _); st.param.b32 [a],%r7; @%q call %d0,(a),P; }\n"
-    " T: .branchtargets A, B; and.b32 %r8,%r8,1; brx.idx %r8,T; A: trap; B: "
-    "multimem.ld_reduce.acquire.sys.global.add.v4.f32 {%f0,%f1,%f2,%f3},[%d0];\n"
-    " lop3.b32 %r1,%r2,%r3,%r4,0x96; prmt.b32 %r1,%r2,%r3,0x5410; vadd4.s32.s32.s32.sat %r1,%r2,%r3,%r4; ret; }\n", 0},
+    {"ptx",
+     HEAD
+     ".extern .shared .align 16 .b8 more[];\n.shared .align 8 .b32 fixed[5];\n.const .align 4 .f32 half = 0f3f000000;\n"
+     ".visible .global .align 16 .b32 list[3] = {1, -2, 0x30};\n.weak .global .align 8 .u64 at[2] = {generic(list)+8, "
+     "list};\n"
+     ".func (.reg .u32 o) f(.reg .u32 i) { .local .align 8 .b8 x[24]; st.local.u32 [x+4],i; add.u32 o,i,1; ret; }\n"
+     ".visible .entry k(.param .u64 .ptr .global .align 8 p, .param .b8 q[12]) .maxntid 64, 2\n{ // comment\n"
+     " .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<3>; .shared .b32 own[3];\n ld.param.u32 %r0,[q+4]; call "
+     "(%r1),f,(%r0);\n"
+     " mov.u32 %r2,own; mov.u64 %d0,more; st.shared.u32 [%r2],%r1; st.shared.v2.f32 [%d0],{1.5,-2e1};\n"
+     "L: add.u32 %r0,%r0,%tid.x; setp.lt.and.u32 %p0|%p1,%r0,40,!%p2; @%p0 bra L; bar.sync 0;\n"
+     " ld.param.u64 %d1,[p]; ld.global.v2.u32 {%r3,%r4},[%d1]; shfl.sync.bfly.b32 %r5|%p1,%r3,4,0x1f,-1; st.global.u32 "
+     "[%d1+8],%r5; ret; }\n",
+     0},
+    {"ptx-2",
+     HEAD
+     ".visible .entry k(.param .u64 p) { .reg .b64 %d<9>; .reg .f32 %f<4>; .reg .b16 %h<4>; .reg .b32 %r<9>; .reg "
+     ".pred "
+     "%q;\n"
+     " .shared .align 8 .b64 bar; ld.param.u64 %d0,[p]; cvt.rn.satfinite.e4m3x2.f32 %h1,%f1,%f2; fma.rn.bf16x2 "
+     "%r1,%r2,%r3,%r4;\n"
+     " atom.global.add.u32 %r5,[%d0],1; red.relaxed.gpu.global.max.s32 [%d0+4],%r5; atom.cas.b64 %d1,[%d0+8],%d2,%d3;\n"
+     " mov.u32 %r6,bar; mbarrier.init.shared.b64 [%r6],40; mbarrier.arrive.shared.b64 %d4,[%r6]; vote.sync.ballot.b32 "
+     "%r7,%q,-1;\n"
+     " { .param .b32 a; P: .callprototype _ (.param .b32 _); st.param.b32 [a],%r7; @%q call %d0,(a),P; }\n"
+     " T: .branchtargets A, B; and.b32 %r8,%r8,1; brx.idx %r8,T; A: trap; B: "
+     "multimem.ld_reduce.acquire.sys.global.add.v4.f32 {%f0,%f1,%f2,%f3},[%d0];\n"
+     " lop3.b32 %r1,%r2,%r3,%r4,0x96; prmt.b32 %r1,%r2,%r3,0x5410; vadd4.s32.s32.s32.sat %r1,%r2,%r3,%r4; ret; }\n",
+     0},
 };
 static const char *const tokens[] = {"-1",
                                      "0",

@@ -2,7 +2,7 @@
 
 #include <math.h>
 #include <string.h>
-
+/* clang-format off */ /* rows and one-line cases, read by column */
 /* ---- trees */
 
 typedef enum { NODE_LIST, NODE_OP, NODE_IF, NODE_LOOP, NODE_SHUFFLE, NODE_BALLOT, NODE_NEIGHBOUR } NodeKind;
@@ -420,7 +420,7 @@ static void run_longs(RefThread *t, const RefNode *node)
     guint64 a = node->op == WIDE_U || node->op == WIDE_S ? 0 : t->q[o[1]];
     guint64 b = node->op >= QADD && node->op <= QXOR ? t->q[o[2]] : 0;
     guint32 shift = node->op >= QSHL && node->op <= QSHR_S ? t->r[o[2]] : 0;
-    guint64 *d = &t->q[o[0]];
+    guint64 *d = o[0] < REF_LONGS ? &t->q[o[0]] : NULL; /* of those that write no word */
     switch (node->op) {
     case QADD: *d = a + b; break;
     case QSUB: *d = a - b; break;

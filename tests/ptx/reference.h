@@ -9,9 +9,9 @@
 #include <glib.h>
 
 #define REF_THREADS 64u
-#define REF_WORDS 8u    /* registers of 32 bits: r0 .. r7 */
-#define REF_LONGS 4u    /* of 64 */
-#define REF_FLOATS 4u   /* f32 */
+#define REF_WORDS 8u  /* registers of 32 bits: r0 .. r7 */
+#define REF_LONGS 4u  /* of 64 */
+#define REF_FLOATS 4u /* f32 */
 #define REF_PREDICATES 4u
 #define REF_SLOT 64u    /* bytes of a thread's own, in global and in shared memory */
 #define REF_COUNTERS 8u /* words of global memory that all threads add to */
@@ -33,7 +33,7 @@ typedef struct {
 
 RefProgram *ref_draw(guint64 seed);
 void ref_free(RefProgram *program);
-char *ref_print(const RefProgram *program);   /* kernel k(.param .u64 slots, .param .u64 out, .param .u64 counters) */
+char *ref_print(const RefProgram *program); /* kernel k(.param .u64 slots, .param .u64 out, .param .u64 counters) */
 /* threads: as the kernel begins, and as it ends. */
 void ref_run(const RefProgram *program, RefThread threads[REF_THREADS], guint32 counters[REF_COUNTERS]);
 /* What the kernel stores of each thread: r, q, f as bits, p. */

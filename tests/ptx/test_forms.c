@@ -43,19 +43,18 @@ static void test_every_type_op_and_vector(void **state)
         for (guint o = 0; o < NUMERIC_OPS; o++)
             for (guint t = 0; t < NUMERIC_TYPES; t++)
                 for (guint vec = 1; vec <= 16; vec++) {
-                    PtxMultimem form = {.instruction = (PtxInstruction)i, .op = (NumericOp)o,
-                                        .type = (NumericType)t, .vec = vec};
+                    PtxMultimem form = {
+                        .instruction = (PtxInstruction)i, .op = (NumericOp)o, .type = (NumericType)t, .vec = vec};
                     GError *error = NULL;
                     gboolean want = (vec == 1 || vec == 2 || vec == 4 || vec == 8) &&
-                                    expected(form.instruction, numeric_op_name(form.op),
-                                             numeric_type_name(form.type), vec);
+                                    expected(form.instruction, numeric_op_name(form.op), numeric_type_name(form.type),
+                                             vec);
                     gboolean got = ptx_check(&form, &target, &error);
                     if (got != want)
                         fail_msg("%s: legal is %d", ptx_spell(&form), got);
                     if (got) {
                         legal++;
-                        assert_true(ptx_bytes(&form) == 4 || ptx_bytes(&form) == 8 ||
-                                    ptx_bytes(&form) == 16);
+                        assert_true(ptx_bytes(&form) == 4 || ptx_bytes(&form) == 8 || ptx_bytes(&form) == 16);
                         continue;
                     }
                     refused++;
@@ -89,8 +88,8 @@ static void test_accumulators(void **state)
     for (guint t = 0; t < NUMERIC_TYPES; t++)
         for (guint a = PTX_ACC_F16; a <= PTX_ACC_F32; a++) {
             guint element = numeric_type_bytes((NumericType)t);
-            PtxMultimem form = {PTX_LD_REDUCE, NUMERIC_ADD, (NumericType)t, MAX(1, 4 / element),
-                                (PtxAcc)a, PTX_WEAK, PTX_SCOPE_DEFAULT};
+            PtxMultimem form = {PTX_LD_REDUCE, NUMERIC_ADD, (NumericType)t,   MAX(1, 4 / element),
+                                (PtxAcc)a,     PTX_WEAK,    PTX_SCOPE_DEFAULT};
             const char *name = numeric_type_name((NumericType)t);
             gboolean half = strstr(name, "f16") != NULL;
             gboolean legal = a == PTX_ACC_F32 ? half : name[0] == 'e';
@@ -153,8 +152,7 @@ static void test_alignment(void **state)
 static void test_spelling(void **state)
 {
     (void)state;
-    PtxMultimem form = {PTX_LD_REDUCE, NUMERIC_ADD, NUMERIC_BF16X2, 4, PTX_ACC_F32, PTX_ACQUIRE,
-                        PTX_SYS};
+    PtxMultimem form = {PTX_LD_REDUCE, NUMERIC_ADD, NUMERIC_BF16X2, 4, PTX_ACC_F32, PTX_ACQUIRE, PTX_SYS};
     char *text = ptx_spell(&form);
     assert_string_equal(text, "multimem.ld_reduce.acquire.sys.add.acc::f32.v4.bf16x2");
     g_free(text);
@@ -163,9 +161,12 @@ static void test_spelling(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_type_op_and_vector), cmocka_unit_test(test_accumulators),
-        cmocka_unit_test(test_order_and_scope),          cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_alignment),                cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_every_type_op_and_vector),
+        cmocka_unit_test(test_accumulators),
+        cmocka_unit_test(test_order_and_scope),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_spelling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,8 +126,10 @@ static void test_options(void **state)
         const char *text;
         guint32 at;
         guint most;
-    } rows[] = {{"-maxrregcount=96 --compile-only  ", 72, 96}, {"--maxrregcount 128", 72, 128},
-                {"--compile-only", 72, 0}, {"-maxrregcount=96", 1000, 0}};
+    } rows[] = {{"-maxrregcount=96 --compile-only  ", 72, 96},
+                {"--maxrregcount 128", 72, 128},
+                {"--compile-only", 72, 0},
+                {"-maxrregcount=96", 1000, 0}};
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
         guint8 options[48] = {0};
         guint32 place[2] = {rows[i].at, (guint32)strlen(rows[i].text)};
@@ -182,7 +184,6 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_options),
-                                       cmocka_unit_test(test_damaged)};
+                                       cmocka_unit_test(test_options), cmocka_unit_test(test_damaged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

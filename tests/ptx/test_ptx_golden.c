@@ -137,12 +137,16 @@ static char *atomic_kernel(const char *op, const char *types)
 
 static double value_of(char letter, guint64 bits)
 {
-    return letter == 'd' ? ptx_double(bits) : strchr("fn", letter) ? ptx_float(bits)
-           : ptx_format_value(strchr("bB", letter) ? &ptx_format_bf16 : &ptx_format_f16, bits & 0xffff);
+    return letter == 'd' ? ptx_double(bits)
+           : strchr("fn", letter)
+               ? ptx_float(bits)
+               : ptx_format_value(strchr("bB", letter) ? &ptx_format_bf16 : &ptx_format_f16, bits & 0xffff);
 }
 
 /* The error that PTX ISA 9.0 states for an approximation: relative, absolute, or in units of the last place. */
-static const struct { const char *op; double relative, absolute;
+static const struct {
+    const char *op;
+    double relative, absolute;
 } bounds[] = {
     {"div.full", 0x1p-22, 0},           {"div.approx", 0x1p-22, 0},           {"rcp.approx.ftz.f64", 0x1p-19, 0},
     {"rsqrt.approx.f64", 0x1p-19, 0},   {"rsqrt.approx.ftz.f64", 0x1p-19, 0}, {"rcp.approx", 0x1p-23, 0},
@@ -314,7 +318,10 @@ static gboolean warp_row(Flat *flat, guint64 at, char **column)
         "selp.u32 %%e,1,0,%%q; st.global.v2.u32 [%%pd],{%%d,%%e}; ret; }\n",
         line);
     guint32 in[32][2], out[32][2];
-    struct { guint64 in, out; guint32 mask; } param = {at, at + 512, (guint32)g_ascii_strtoull(column[1], NULL, 16)};
+    struct {
+        guint64 in, out;
+        guint32 mask;
+    } param = {at, at + 512, (guint32)g_ascii_strtoull(column[1], NULL, 16)};
     char **a = g_strsplit(column[2], " ", -1), **b = g_strsplit(column[3], " ", -1),
          **d = g_strsplit(column[4], " ", -1);
     guint32 wanted = (guint32)g_ascii_strtoull(column[5], NULL, 16), predicates = 0;

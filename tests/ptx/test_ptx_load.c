@@ -29,11 +29,45 @@ static char *read_all(const char *text, gsize bytes)
     return message;
 }
 
+/* Proves how many bytes a value of each type has in memory, and in a register, which has 16 bits at least; as the PTX
+ * ISA says of its types. */
+static void test_types(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        guint memory, reg;
+        int kind;
+    } types[] = {
+        {"b8", 1, 2, TYPE_BITS},        {"u8", 1, 2, TYPE_UNSIGNED},  {"s8", 1, 2, TYPE_SIGNED},
+        {"b16", 2, 2, TYPE_BITS},       {"u16", 2, 2, TYPE_UNSIGNED}, {"s16", 2, 2, TYPE_SIGNED},
+        {"b32", 4, 4, TYPE_BITS},       {"u32", 4, 4, TYPE_UNSIGNED}, {"s32", 4, 4, TYPE_SIGNED},
+        {"b64", 8, 8, TYPE_BITS},       {"u64", 8, 8, TYPE_UNSIGNED}, {"s64", 8, 8, TYPE_SIGNED},
+        {"b128", 16, 16, TYPE_BITS},    {"f16", 2, 2, TYPE_FLOAT},    {"bf16", 2, 2, TYPE_FLOAT},
+        {"f16x2", 4, 4, TYPE_FLOAT},    {"bf16x2", 4, 4, TYPE_FLOAT}, {"f32", 4, 4, TYPE_FLOAT},
+        {"f32x2", 8, 8, TYPE_FLOAT},    {"f64", 8, 8, TYPE_FLOAT},    {"tf32", 4, 4, TYPE_FLOAT},
+        {"u16x2", 4, 4, TYPE_UNSIGNED}, {"s16x2", 4, 4, TYPE_SIGNED}, {"e4m3", 1, 2, TYPE_FLOAT},
+        {"e5m2", 1, 2, TYPE_FLOAT},     {"e4m3x2", 2, 2, TYPE_FLOAT}, {"e5m2x2", 2, 2, TYPE_FLOAT},
+        {"e4m3x4", 4, 4, TYPE_FLOAT},   {"e5m2x4", 4, 4, TYPE_FLOAT}, {"e2m3x2", 2, 2, TYPE_FLOAT},
+        {"e3m2x2", 2, 2, TYPE_FLOAT},   {"e2m1x2", 1, 2, TYPE_FLOAT}, {"ue8m0x2", 2, 2, TYPE_FLOAT},
+        {"s4", 4, 4, TYPE_SIGNED},      {"u4", 4, 4, TYPE_UNSIGNED},  {"b1", 4, 4, TYPE_BITS},
+    };
+    assert_int_equal(G_N_ELEMENTS(types), T_COUNT - 2); /* of all but none and predicates */
+    for (gsize i = 0; i < G_N_ELEMENTS(types); i++) {
+        const PtxType type = ptx_type_find(types[i].name, strlen(types[i].name));
+        assert_int_not_equal(type, T_NONE);
+        assert_int_equal(ptx_types[type].bytes, types[i].reg);
+        assert_int_equal(ptx_types[type].memory, types[i].memory);
+        assert_int_equal(ptx_types[type].kind, types[i].kind);
+    }
+}
+
 /* Proves that errors name file, line and column, and what is wrong there. */
 static void test_errors(void **state)
 {
     (void)state;
-    static const struct { const char *text, *says;
+    static const struct {
+        const char *text, *says;
     } cases[] = {
         {"", "a.ptx:1:1: PTX begins with .version (at the end of the text)"},
         {".version 2.3\n.target sm_90\n", "a.ptx:1:10: PTX ISA 2.3; 3.0 to 9.x are known"},
@@ -48,6 +82,7 @@ static void test_errors(void **state)
         {HEAD ".global .b32 a = 1/0;", "division by zero"},
         {HEAD ".global .align 3 .b32 a;", "a.ptx:4:16: an alignment is a power of two"},
         {HEAD ".global .texref t;", "textures and surfaces are not simulated"},
+        {HEAD ".pragma \"nounroll\"", "a.ptx:4:9: ';' is missing behind this directive"},
         {HEAD ".func f(.param .b8 x[70000]);", "a.ptx:4:9: parameters of more than 65536 bytes"},
         {HEAD ".visible .entry k() { ret;", "a.ptx:4:21: the body has no closing '}'"},
         {HEAD ".visible .func a(); .alias a, a;", ".alias needs another function"},
@@ -71,16 +106,24 @@ static void test_errors(void **state)
         {KERNEL("add.f32x2 %d1,%d2,%d3;"), "a.ptx:7:1: this form of add needs sm_100; the target is sm_90"},
         {KERNEL("multimem.ld_reduce.global.add.s64 %d1,[%d2];"), "multimem"},
         {KERNEL("wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1},[%d1];"),
-         "a.ptx:7:1: instruction wmma.load.a.sync.aligned.row.m16n16k16.f16: tensor cores are not simulated"},
-        {KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1},{%r1},{%r2},{%f1};"),
-         "a.ptx:7:1: instruction mma.sync"},
-        {KERNEL("wgmma.fence.sync.aligned;"), "tensor cores are not simulated"},
-        {KERNEL("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1],%r2;"),
-         "tensor cores are not simulated"},
+         "a.ptx:7:1: instruction wmma.load.a.sync.aligned.row.m16n16k16.f16: of tensor cores' instructions mma "
+         "and wgmma are simulated"},
+        {KERNEL("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1},{%r1},{%r2},{%f1},%r3,0;"),
+         "a.ptx:7:1: instruction mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32: sparse matrices are not "
+         "simulated"},
+        {KERNEL("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1],%r2;"), "mma and wgmma are simulated"},
         {KERNEL("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4},[t,{%f1,%f2}];"), "textures and surfaces are not simulated"},
-        {KERNEL("setmaxnreg.inc.sync.aligned.u32 40;"), "registers are not moved between warps"},
-        {KERNEL("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1],[%d1,{%r2}],[%r3];"),
-         "tensor maps"},
+        {KERNEL("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1],[%d1,{%r2}],[%r3];"),
+         "there is a coordinate for each dimension"},
+        {KERNEL("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1],[%d1],[%r3];"),
+         "must be a tensor map and coordinates"},
+        {KERNEL("cp.async.bulk.tensor.2d.global.shared::cta.im2col_no_offs.bulk_group [%d1,{%r2,%r3}],[%r1];"),
+         "im2col takes 3 to 5 dimensions"},
+        {KERNEL("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1],"
+                "[%d1,{%r2,%r3,%r2}],[%r3];"),
+         "offsets follow with .im2col"},
+        {KERNEL("tensormap.replace.tile.rank.global.b1024.b32 [%d1],1;"), "in global memory this is not simulated"},
+        {KERNEL("tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r1],1;"), "a dimension's number stands before"},
         {HEAD ".extern .func (.param .b32 r) cudaLaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
               ".visible .entry k() {\n.param .b64 a; .param .b64 b; .param .b32 r;\n"
               "call (r),cudaLaunchDeviceV2,(a,b); }",
@@ -178,6 +221,34 @@ static void test_link(void **state)
     ptx_module_free(module);
 }
 
+/* Proves that of symbols that units have in common the largest stays, and that one which is defined goes before them,
+ * whichever comes first. */
+static void test_common(void **state)
+{
+    (void)state;
+    static const char *const unit[] = {HEAD ".common .global .align 4 .b32 both[2];\n",
+                                       HEAD ".common .global .align 4 .b32 both[5];\n",
+                                       HEAD ".visible .global .align 4 .b32 both[3] = {7, 8, 9};\n"};
+    static const struct {
+        guint units[2], bytes;
+        guint8 first;
+    } rows[] = {{{0, 1}, 20, 0}, {{1, 0}, 20, 0}, {{0, 2}, 12, 7}, {{2, 0}, 12, 7}, {{1, 2}, 12, 7}, {{2, 1}, 12, 7}};
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        GError *error = NULL;
+        PtxModule *module = ptx_module_new();
+        for (guint u = 0; u < 2; u++) {
+            const char *text = unit[rows[i].units[u]];
+            assert_true(ptx_module_add(module, u ? "two" : "one", text, strlen(text), NULL));
+        }
+        if (!ptx_module_link(module, &error))
+            fail_msg("%s", error->message);
+        const PtxSymbol *both = ptx_module_variable(module, "both");
+        assert_int_equal(both->bytes, rows[i].bytes);
+        assert_int_equal(both->data ? both->data->data[0] : 0, rows[i].first);
+        ptx_module_free(module);
+    }
+}
+
 /* Proves that a kernel takes no more registers than it says, else than its text was compiled for, and so few that the
  * threads it is declared for fit: what the assembler does, by keeping the rest in local memory. */
 static void test_registers(void **state)
@@ -186,12 +257,19 @@ static void test_registers(void **state)
     static const struct {
         const char *said;
         guint limit, most;
-    } rows[] = {{"", 0, 255}, {"", 96, 96}, {".maxnreg 40", 96, 40}, {".maxntid 1024", 0, 64}, {".maxntid 512", 96, 96},
-                {".maxntid 256 .minnctapersm 4", 0, 64}, {".reqntid 640", 0, 96}};
+    } rows[] = {{"", 0, 255},
+                {"", 96, 96},
+                {".maxnreg 40", 96, 40},
+                {".maxntid 1024", 0, 64},
+                {".maxntid 512", 96, 96},
+                {".maxntid 256 .minnctapersm 4", 0, 64},
+                {".reqntid 640", 0, 96}};
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
         GString *text = g_string_new(HEAD);
-        g_string_append_printf(text, ".visible .entry k(.param .u64 p) %s { .reg .b32 %%r<300>; .reg .b64 %%d;\n"
-                                     "ld.param.u64 %%d, [p];\n", rows[i].said);
+        g_string_append_printf(text,
+                               ".visible .entry k(.param .u64 p) %s { .reg .b32 %%r<300>; .reg .b64 %%d;\n"
+                               "ld.param.u64 %%d, [p];\n",
+                               rows[i].said);
         for (guint r = 0; r < 300; r++) /* all alive at once */
             g_string_append_printf(text, "ld.volatile.global.u32 %%r%u, [%%d];\n", r);
         for (guint r = 0; r < 300; r++)
@@ -324,9 +402,10 @@ static void test_large(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors), cmocka_unit_test(test_good),
-                                       cmocka_unit_test(test_cut), cmocka_unit_test(test_link),
-                                       cmocka_unit_test(test_registers), cmocka_unit_test(test_large),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors),         cmocka_unit_test(test_types),
+                                       cmocka_unit_test(test_good),           cmocka_unit_test(test_cut),
+                                       cmocka_unit_test(test_link),           cmocka_unit_test(test_common),
+                                       cmocka_unit_test(test_registers),      cmocka_unit_test(test_large),
                                        cmocka_unit_test(test_unused_results), cmocka_unit_test(test_unread_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,14 +46,14 @@ static void run_once(const Run *run, gboolean late)
     flat_free(flat);
 }
 
-#define RUN(run, ...) \
-    do { \
-        for (guint late_ = 0; late_ < 2; late_++) { \
-            run_once(run, late_); \
-            if (failure) \
-                fail_msg("%s (late %u)", failure, late_); \
-            __VA_ARGS__; \
-        } \
+#define RUN(run, ...)                                                                                                  \
+    do {                                                                                                               \
+        for (guint late_ = 0; late_ < 2; late_++) {                                                                    \
+            run_once(run, late_);                                                                                      \
+            if (failure)                                                                                               \
+                fail_msg("%s (late %u)", failure, late_);                                                              \
+            __VA_ARGS__;                                                                                               \
+        }                                                                                                              \
     } while (0)
 
 #define KERNEL(body)                                                                                                   \
@@ -61,6 +61,39 @@ static void run_once(const Run *run, gboolean late)
          ".b16 %h<8>; .reg .f32 %f<8>;\n"                                                                              \
          "ld.param.u64 %rd0,[buffer]; mov.u32 %r0,%tid.x; mul.wide.u32 %rd1,%r0,4; add.s64 %rd1,%rd0,%rd1;\n" body     \
          "\nret;\n}\n"
+
+/* Proves that pairs of small floating-point numbers are made of f32, saturate, and become f16 again: 1 and the largest
+ * of each format, by the exponents' biases of the PTX ISA (e4m3 7, e5m2 15, e2m3 1, e3m2 3, e2m1 1), the first
+ * operand in the upper half. */
+static void test_small_floats(void **state)
+{
+    (void)state;
+    static const Run run = {
+        ".version 8.6\n.target sm_100a\n.address_size 64\n"
+        ".visible .entry k(.param .u64 buffer)\n{\n.reg .b64 %rd<2>; .reg .b32 %r<9>; .reg .b16 %h<9>; .reg .b8 "
+        "%b<3>;\n"
+        ".reg .f32 %f<3>;\nld.param.u64 %rd0,[buffer]; mov.f32 %f0,0f3F800000; mov.f32 %f1,0fCE6E6B28;\n" /* 1, -1e9 */
+        "cvt.rn.satfinite.e4m3x2.f32 %h0,%f0,%f1; st.global.u16 [%rd0+256],%h0;\n"
+        "cvt.rn.satfinite.e5m2x2.f32 %h1,%f0,%f1; st.global.u16 [%rd0+260],%h1;\n"
+        "cvt.rn.satfinite.e2m3x2.f32 %h2,%f0,%f1; st.global.u16 [%rd0+264],%h2;\n"
+        "cvt.rn.satfinite.e3m2x2.f32 %h3,%f0,%f1; st.global.u16 [%rd0+268],%h3;\n"
+        "cvt.rn.satfinite.e2m1x2.f32 %b0,%f0,%f1; st.global.b8 [%rd0+272],%b0;\n"
+        "cvt.rn.f16x2.e4m3x2 %r0,%h0; st.global.u32 [%rd0+276],%r0;\n"
+        "cvt.rn.f16x2.e5m2x2 %r1,%h1; st.global.u32 [%rd0+280],%r1;\n"
+        "cvt.rn.f16x2.e2m3x2 %r2,%h2; st.global.u32 [%rd0+284],%r2;\n"
+        "cvt.rn.f16x2.e3m2x2 %r3,%h3; st.global.u32 [%rd0+288],%r3;\n"
+        "cvt.rn.f16x2.e2m1x2 %r4,%b0; st.global.u32 [%rd0+292],%r4;\nret;\n}\n",
+        "k",
+        1,
+        1,
+        0,
+        0};
+    static const guint32 right[] = {
+        0x38fe,     0x3cfb,     0x083f,     0x0c3f,     0x2f,       /* -448, -57344, -7.5, -28, -6 */
+        0x3c00df00, 0x3c00fb00, 0x3c00c780, 0x3c00cf00, 0x3c00c600, /* the same in f16, beside 1 */
+    };
+    RUN(&run, for (guint i = 0; i < G_N_ELEMENTS(right); i++) assert_int_equal(words[64 + i], right[i]));
+}
 
 /* Proves that lanes meet again in a kernel that comes to its return by nothing but the end of a loop, too: a branch to
  * the return that may not be taken is a way like others there, and a vote of all lanes in a function that all call
@@ -131,7 +164,11 @@ static void test_tiles(void **state)
                "FIRST: add.u32 %r8,%r8,100;\nHERE: redux.sync.max.u32 %r9,%r8,%r2;\n"
                "st.global.u32 [%rd1],%r3; st.global.u32 [%rd1+128],%r4; st.global.u32 [%rd1+256],%r5;\n"
                "st.global.u32 [%rd1+384],%r7; st.global.u32 [%rd1+512],%r9;"),
-        "k", 1, 32, 0, 1};
+        "k",
+        1,
+        32,
+        0,
+        1};
     RUN(&run, {
         for (guint32 i = 0; i < 32; i++) {
             guint32 high = i >= 16;
@@ -150,22 +187,29 @@ static void test_shared_of_functions(void **state)
 {
     (void)state;
 #define FUNCTION(name, value)                                                                                          \
-    ".func (.reg .u32 out) " name "(.reg .u32 at)\n{\n.shared .align 4 .b8 v[128]; .reg .b32 %r<4>;\n" \
-    "mov.u32 %r1, v; add.u32 %r1, %r1, at; mov.u32 %r2, " value "; st.shared.u32 [%r1], %r2; bar.warp.sync -1;\n" \
-    "ld.shared.u32 out, [%r1]; ret;\n}\n.func (.reg .u32 out) " name "_again(.reg .u32 at)\n{\n" \
-    ".shared .align 4 .b8 w[64]; .reg .b32 %r<4>; mov.u32 %r1, w; st.shared.u32 [%r1], at; mov.u32 out, %r1; ret;\n}\n"
+    ".func (.reg .u32 out) " name "(.reg .u32 at)\n{\n.shared .align 4 .b8 v[128]; .reg .b32 %r<4>;\n"                 \
+    "mov.u32 %r1, v; add.u32 %r1, %r1, at; mov.u32 %r2, " value "; st.shared.u32 [%r1], %r2; bar.warp.sync -1;\n"      \
+    "ld.shared.u32 out, [%r1]; ret;\n}\n.func (.reg .u32 out) " name "_again(.reg .u32 at)\n{\n"                       \
+    ".shared .align 4 .b8 w[64]; .reg .b32 %r<4>; mov.u32 %r1, w; st.shared.u32 [%r1], at; mov.u32 out, %r1; "         \
+    "ret;\n}\n"
     static const Run run = {
-        HEAD ".extern .shared .align 16 .b8 dynamic[];\n" FUNCTION("one", "11") FUNCTION("two", "22")
-            ".visible .entry k(.param .u64 buffer)\n{\n.reg .b64 %rd<4>; .reg .b32 %r<16>;\n"
-            ".shared .align 4 .b8 own[128]; ld.param.u64 %rd1, [buffer]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;\n"
-            "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; mov.u32 %r3, own; add.u32 %r3, %r3, %r2;\n"
-            "mov.u32 %r4, 33; st.shared.u32 [%r3], %r4; mov.u32 %r5, dynamic; add.u32 %r5, %r5, %r2;\n"
-            "mov.u32 %r6, 44; st.shared.u32 [%r5], %r6; call (%r7), one, (%r2); call (%r8), two, (%r2);\n"
-            "call (%r9), one_again, (%r2); call (%r10), two_again, (%r2); call (%r11), one, (%r2);\n"
-            "ld.shared.u32 %r4, [%r3]; ld.shared.u32 %r6, [%r5]; st.global.u32 [%rd3], %r4;\n"
-            "st.global.u32 [%rd3+128], %r6; st.global.u32 [%rd3+256], %r11; st.global.u32 [%rd3+384], %r8;\n"
-            "sub.u32 %r12, %r10, %r9; st.global.u32 [%rd3+512], %r12; ret;\n}\n",
-        "k", 1, 32, 128, 1};
+        HEAD ".extern .shared .align 16 .b8 dynamic[];\n" FUNCTION("one", "11") FUNCTION(
+            "two",
+            "22") ".visible .entry k(.param .u64 buffer)\n{\n.reg .b64 %rd<4>; .reg .b32 %r<16>;\n"
+                  ".shared .align 4 .b8 own[128]; ld.param.u64 %rd1, [buffer]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, "
+                  "2;\n"
+                  "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; mov.u32 %r3, own; add.u32 %r3, %r3, %r2;\n"
+                  "mov.u32 %r4, 33; st.shared.u32 [%r3], %r4; mov.u32 %r5, dynamic; add.u32 %r5, %r5, %r2;\n"
+                  "mov.u32 %r6, 44; st.shared.u32 [%r5], %r6; call (%r7), one, (%r2); call (%r8), two, (%r2);\n"
+                  "call (%r9), one_again, (%r2); call (%r10), two_again, (%r2); call (%r11), one, (%r2);\n"
+                  "ld.shared.u32 %r4, [%r3]; ld.shared.u32 %r6, [%r5]; st.global.u32 [%rd3], %r4;\n"
+                  "st.global.u32 [%rd3+128], %r6; st.global.u32 [%rd3+256], %r11; st.global.u32 [%rd3+384], %r8;\n"
+                  "sub.u32 %r12, %r10, %r9; st.global.u32 [%rd3+512], %r12; ret;\n}\n",
+        "k",
+        1,
+        32,
+        128,
+        1};
     RUN(&run, {
         for (guint32 i = 0; i < 32; i++) {
             assert_int_equal(words[i], 33);
@@ -496,7 +540,8 @@ static void test_print(void **state)
 static void test_faults(void **state)
 {
     (void)state;
-    static const struct { const char *text, *says;
+    static const struct {
+        const char *text, *says;
     } cases[] = {
         {KERNEL("setp.eq.u32 %p0,%r0,9; @%p0 trap;"), "line 8, cta 0, warp 0, lane 9: the kernel executed trap"},
         {KERNEL("\nld.global.u32 %r1,[%rd0+2];"),
@@ -524,9 +569,12 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_floats),
         cmocka_unit_test(test_divergence),
-        cmocka_unit_test(test_divergence_before_a_loop), cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_long_names), cmocka_unit_test(test_shared_of_functions),
+        cmocka_unit_test(test_divergence_before_a_loop),
+        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_shared_of_functions),
         cmocka_unit_test(test_lock_among_siblings),
         cmocka_unit_test(test_lanes_wait_for_each_other),
         cmocka_unit_test(test_early_return),

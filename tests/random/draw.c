@@ -8,10 +8,10 @@
 typedef struct {
     Program *program;
     Rng rng;
-    Image *image;     /* memory as it is at first */
+    Image *image; /* memory as it is at first */
     guint8 phase;
-    guint32 next;     /* where the next bytes are that nothing writes yet, */
-    guint32 written;  /* and where it was when the phase began */
+    guint32 next;    /* where the next bytes are that nothing writes yet, */
+    guint32 written; /* and where it was when the phase began */
     guint32 next_flag;
 } Draw;
 
@@ -63,8 +63,8 @@ static void draw_value(Draw *draw, Step *step, const ProgramType *type)
     if (!type || !type->is_float)
         return;
     memset(step->value, 0, 16); /* 0 or 1 in every element */
-    static const guint8 one[PROGRAM_TYPES][8] = {[6] = {0, 0x3c}, [7] = {0x80, 0x3f}, [8] = {0, 0, 0x80, 0x3f},
-                                                 [9] = {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}};
+    static const guint8 one[PROGRAM_TYPES][8] = {
+        [6] = {0, 0x3c}, [7] = {0x80, 0x3f}, [8] = {0, 0, 0x80, 0x3f}, [9] = {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}};
     for (guint32 i = 0; i < 16; i += type->element)
         if (draw_below(draw, 2))
             memcpy(step->value + i, one[type - program_types], type->element);
@@ -222,20 +222,14 @@ static gboolean draw_operands(Draw *draw, Step *step)
 {
     guint32 count = program_count(draw->program, step);
     switch (step->kind) {
-    case STEP_SLEEP:
-        step->number = draw_below(draw, 2000000);
-        return TRUE;
-    case STEP_COUNT:
-        return draw_count(draw, step);
-    case STEP_LOOP:
-        return draw_loop(draw, step);
+    case STEP_SLEEP: step->number = draw_below(draw, 2000000); return TRUE;
+    case STEP_COUNT: return draw_count(draw, step);
+    case STEP_LOOP: return draw_loop(draw, step);
     case STEP_MESSAGE:
-    case STEP_LINES:
-        return draw_message(draw, step);
+    case STEP_LINES: return draw_message(draw, step);
     case STEP_ATOM:
     case STEP_EXCHANGE:
-    case STEP_CAS:
-        return draw_change(draw, step);
+    case STEP_CAS: return draw_change(draw, step);
     case STEP_LD_REDUCE:
     case STEP_COMBINE:
         draw_type(draw, step, TRUE);
@@ -293,22 +287,40 @@ static const struct {
     gboolean multicast;
     guint32 links;
 } draw_systems[] = {
-    {"dgx-a100", 8, FALSE, 12},   {"dgx-h100", 8, TRUE, 18},    {"dgx-h200", 8, TRUE, 18}, {"gb200-nvl72", 8, TRUE, 18},
-    {"gb300-nvl72", 8, TRUE, 18}, {"hgx-b200", 8, TRUE, 18},    {"hgx-b300", 8, TRUE, 18}, {"teach-4gpu", 4, TRUE, 2},
+    {"dgx-a100", 8, FALSE, 12},   {"dgx-h100", 8, TRUE, 18}, {"dgx-h200", 8, TRUE, 18}, {"gb200-nvl72", 8, TRUE, 18},
+    {"gb300-nvl72", 8, TRUE, 18}, {"hgx-b200", 8, TRUE, 18}, {"hgx-b300", 8, TRUE, 18}, {"teach-4gpu", 4, TRUE, 2},
 };
 static const struct {
     const char *name;
     guint32 from, range;
 } draw_settings[] = {
-    {"link.credits_switch_flits", 32, 64}, {"link.credits_gpu_flits", 32, 64},  {"link.credit_batch_ps", 1, 40000},
-    {"link.error_ppb", 1, 20000000},       {"link.replay_ps", 0, 2000000},      {"gpu.source_queue_packets", 1, 8},
-    {"gpu.response_queue_packets", 1, 8},  {"gpu.out_packets", 1, 8},           {"gpu.out_queues", 1, 8},
-    {"gpu.ack_merge_max", 1, 64},          {"gpu.ack_timer_ps", 1, 1000000},    {"gpu.ack_flush_on_read", 0, 2},
-    {"gpu.hash_by_gpu", 0, 2},             {"switch.multicast_tags", 1, 8},     {"switch.reduction_tags", 1, 8},
-    {"switch.done_merge_max", 1, 64},      {"switch.done_timer_ps", 1, 100000}, {"switch.crossbar_bytes", 1, 64},
-    {"multicast.round_directives", 1, 8},  {"sm.out_packets", 1, 8},            {"sm.merge_stores", 0, 2},
-    {"sm.loads_max", 1, 16},               {"sm.stores_max", 1, 16},            {"sm.fence_gpu_wide", 0, 2},
-    {"sm.count", 1, 4},                    {"gpu.hbm_MBps", 1000, 1000000},     {"gpu.l2_bytes", 0, 1000},
+    {"link.credits_switch_flits", 32, 64},
+    {"link.credits_gpu_flits", 32, 64},
+    {"link.credit_batch_ps", 1, 40000},
+    {"link.error_ppb", 1, 20000000},
+    {"link.replay_ps", 0, 2000000},
+    {"gpu.source_queue_packets", 1, 8},
+    {"gpu.response_queue_packets", 1, 8},
+    {"gpu.out_packets", 1, 8},
+    {"gpu.out_queues", 1, 8},
+    {"gpu.ack_merge_max", 1, 64},
+    {"gpu.ack_timer_ps", 1, 1000000},
+    {"gpu.ack_flush_on_read", 0, 2},
+    {"gpu.hash_by_gpu", 0, 2},
+    {"switch.multicast_tags", 1, 8},
+    {"switch.reduction_tags", 1, 8},
+    {"switch.done_merge_max", 1, 64},
+    {"switch.done_timer_ps", 1, 100000},
+    {"switch.crossbar_bytes", 1, 64},
+    {"multicast.round_directives", 1, 8},
+    {"sm.out_packets", 1, 8},
+    {"sm.merge_stores", 0, 2},
+    {"sm.loads_max", 1, 16},
+    {"sm.stores_max", 1, 16},
+    {"sm.fence_gpu_wide", 0, 2},
+    {"sm.count", 1, 4},
+    {"gpu.hbm_MBps", 1000, 1000000},
+    {"gpu.l2_bytes", 0, 1000},
 };
 
 static void draw_world(Draw *draw, Program *program, const char *system)
@@ -385,9 +397,9 @@ static void text_place(GString *text, const char *name, Place place)
 
 char *program_text(const Program *program)
 {
-    static const char *const kinds[STEP_KINDS] = {
-        "copy", "gather", "scatter", "fill", "combine", "round", "team round", "get", "ld_reduce", "count", "atom",
-        "exchange", "cas", "loop", "sleep", "message", "lines"};
+    static const char *const kinds[STEP_KINDS] = {"copy",       "gather", "scatter",   "fill",    "combine", "round",
+                                                  "team round", "get",    "ld_reduce", "count",   "atom",    "exchange",
+                                                  "cas",        "loop",   "sleep",     "message", "lines"};
     GString *text = g_string_new("");
     g_string_append_printf(text, "seed %" G_GUINT64_FORMAT " on %s, GPUs 0 to %u, %s engine, %u cores", program->seed,
                            program->system, program->gpus - 1,

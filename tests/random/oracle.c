@@ -8,8 +8,8 @@
 #include "sim/rng.h"
 
 const ProgramType program_types[PROGRAM_TYPES] = {
-    {FO_U32, 4, 4, FALSE, "u32"}, {FO_U64, 8, 8, FALSE, "u64"},     {FO_S32, 4, 4, FALSE, "s32"},
-    {FO_S64, 8, 8, FALSE, "s64"}, {FO_B32, 4, 4, FALSE, "b32"},     {FO_B64, 8, 8, FALSE, "b64"},
+    {FO_U32, 4, 4, FALSE, "u32"},    {FO_U64, 8, 8, FALSE, "u64"},      {FO_S32, 4, 4, FALSE, "s32"},
+    {FO_S64, 8, 8, FALSE, "s64"},    {FO_B32, 4, 4, FALSE, "b32"},      {FO_B64, 8, 8, FALSE, "b64"},
     {FO_F16X2, 4, 2, TRUE, "f16x2"}, {FO_BF16X2, 4, 2, TRUE, "bf16x2"}, {FO_F32, 4, 4, TRUE, "f32"},
     {FO_F64, 8, 8, TRUE, "f64"},
 };
@@ -75,18 +75,12 @@ static guint64 oracle_integer(const ProgramType *type, FoOp op, guint64 a, guint
     gboolean is_signed = type->type == FO_S32 || type->type == FO_S64;
     gboolean less = is_signed ? sa < sb : a < b;
     switch (op) {
-    case FO_ADD:
-        return a + b;
-    case FO_MIN:
-        return less ? a : b;
-    case FO_MAX:
-        return less ? b : a;
-    case FO_AND:
-        return a & b;
-    case FO_OR:
-        return a | b;
-    default:
-        return a ^ b;
+    case FO_ADD: return a + b;
+    case FO_MIN: return less ? a : b;
+    case FO_MAX: return less ? b : a;
+    case FO_AND: return a & b;
+    case FO_OR: return a | b;
+    default: return a ^ b;
     }
 }
 
@@ -229,11 +223,8 @@ static void oracle_step(const Program *program, const Step *step, Image *image)
     guint32 count = program_count(program, step), bytes = count * step->width;
     guint8 out[PROGRAM_BLOCK];
     switch (step->kind) {
-    case STEP_SLEEP:
-        return;
-    case STEP_LOOP:
-        oracle_loop(program, step, image);
-        return;
+    case STEP_SLEEP: return;
+    case STEP_LOOP: oracle_loop(program, step, image); return;
     case STEP_GATHER:
         for (guint32 t = 0; t < count; t++)
             memcpy(out + t * step->width, image_at(image, program_gather(program, step, t)), step->width);
@@ -247,9 +238,7 @@ static void oracle_step(const Program *program, const Step *step, Image *image)
         for (guint32 i = 0; i < bytes; i++)
             out[i] = step->value[i % step->width];
         break;
-    case STEP_LD_REDUCE:
-        image_sum(program, image, step, step->a, out, bytes);
-        break;
+    case STEP_LD_REDUCE: image_sum(program, image, step, step->a, out, bytes); break;
     case STEP_GET: {
         guint64 number = 0;
         memcpy(&number, image_at(image, step->a) + step->number * step->width, MIN(step->width, 8));
@@ -267,7 +256,8 @@ static void oracle_step(const Program *program, const Step *step, Image *image)
             return;
         break;
     case STEP_LINES:
-        bytes = step->bytes; /* and on: */ G_GNUC_FALLTHROUGH;
+        bytes = step->bytes; /* and on: */
+        G_GNUC_FALLTHROUGH;
     default:
         memcpy(out, image_at(image, step->a), bytes);
         if (step->kind == STEP_COMBINE || step->kind == STEP_LINES)

@@ -21,8 +21,8 @@
 #define PROGRAM_TYPES 10u
 #define PROGRAM_BLOCK 2048u /* bytes: what the threads of a CTA touch at most with one call */
 /* Each GPU has two memories of this layout: one of its own, and one bound to the team's multicast object. */
-#define PROGRAM_READ_BLOCKS 20u /* never written; block b holds elements of type b % PROGRAM_TYPES */
-#define PROGRAM_COUNTERS PROGRAM_READ_BLOCKS    /* first of the blocks of counters, of the same types */
+#define PROGRAM_READ_BLOCKS 20u                  /* never written; block b holds elements of type b % PROGRAM_TYPES */
+#define PROGRAM_COUNTERS PROGRAM_READ_BLOCKS     /* first of the blocks of counters, of the same types */
 #define PROGRAM_FLAGS (2u * PROGRAM_READ_BLOCKS) /* first of the blocks of flags and lines, 0 at first */
 #define PROGRAM_FLAG_BLOCKS 16u
 /* From here on each byte is written once. */
@@ -37,42 +37,42 @@ typedef struct {
 } Place;
 
 typedef enum {
-    STEP_COPY,        /* dst = a, by every thread its element */
-    STEP_GATHER,      /* the same from an address of each thread's own */
-    STEP_SCATTER,     /* the same to one */
-    STEP_FILL,        /* dst = value */
-    STEP_COMBINE,     /* dst = a op b */
-    STEP_ROUND,       /* scratch = a, dst = scratch */
-    STEP_TEAM_ROUND,  /* the same, with a multicast store and a fence between */
-    STEP_GET,         /* dst = 3 times what one thread loaded, and 1, in the function of the CTA */
-    STEP_LD_REDUCE,   /* dst = sum of all members' a */
-    STEP_COUNT,       /* counters at dst: red, multimem.red or an atomic whose result nothing uses */
-    STEP_ATOM,        /* dst = scratch, scratch = scratch op value */
-    STEP_EXCHANGE,    /* dst = scratch, scratch = value */
-    STEP_CAS,         /* the same where scratch is number, by one thread */
-    STEP_LOOP,        /* fo_loop */
+    STEP_COPY,       /* dst = a, by every thread its element */
+    STEP_GATHER,     /* the same from an address of each thread's own */
+    STEP_SCATTER,    /* the same to one */
+    STEP_FILL,       /* dst = value */
+    STEP_COMBINE,    /* dst = a op b */
+    STEP_ROUND,      /* scratch = a, dst = scratch */
+    STEP_TEAM_ROUND, /* the same, with a multicast store and a fence between */
+    STEP_GET,        /* dst = 3 times what one thread loaded, and 1, in the function of the CTA */
+    STEP_LD_REDUCE,  /* dst = sum of all members' a */
+    STEP_COUNT,      /* counters at dst: red, multimem.red or an atomic whose result nothing uses */
+    STEP_ATOM,       /* dst = scratch, scratch = scratch op value */
+    STEP_EXCHANGE,   /* dst = scratch, scratch = value */
+    STEP_CAS,        /* the same where scratch is number, by one thread */
+    STEP_LOOP,       /* fo_loop */
     STEP_SLEEP,
-    STEP_MESSAGE,     /* data to another CTA, which waits for a flag: dst = a by way of scratch */
-    STEP_LINES,       /* the same in lines of data and flag (fo_ll), with an operand of the receiver's: dst = a op b */
+    STEP_MESSAGE, /* data to another CTA, which waits for a flag: dst = a by way of scratch */
+    STEP_LINES,   /* the same in lines of data and flag (fo_ll), with an operand of the receiver's: dst = a op b */
     STEP_KINDS
 } StepKind;
 
 typedef struct {
     StepKind kind;
     guint8 phase, gpu, cta;
-    guint8 to_gpu, to_cta;      /* of a message: who waits */
-    guint16 first, count;       /* threads; count 0: all */
+    guint8 to_gpu, to_cta; /* of a message: who waits */
+    guint16 first, count;  /* threads; count 0: all */
     guint8 width;
     Place a, b, dst, scratch, flag;
-    guint8 type;                /* number in program_types */
+    guint8 type; /* number in program_types */
     FoOp op;
     guint8 vec;
-    gboolean wide;              /* a wider accumulator */
+    gboolean wide;                  /* a wider accumulator */
     guint8 load_order, store_order; /* 0 weak, 1 relaxed, 2 acquire or release */
-    guint8 variant;             /* of how a flag is set and waited for, of a loop's shape, of a counter's instruction */
+    guint8 variant; /* of how a flag is set and waited for, of a loop's shape, of a counter's instruction */
     guint8 value[16];
     guint64 number;
-    guint32 bytes;              /* of a loop or lines */
+    guint32 bytes;                /* of a loop or lines */
     guint8 sources, destinations; /* of a loop: */
     Place source[3], destination[3];
 } Step;
@@ -80,13 +80,13 @@ typedef struct {
 typedef struct {
     guint64 seed;
     const char *system;
-    GPtrArray *sets;            /* "link.vcs=2", to free; without NULL at the end */
+    GPtrArray *sets; /* "link.vcs=2", to free; without NULL at the end */
     guint32 gpus, phases;
     guint32 ctas[3], threads[3]; /* of each phase */
-    gboolean multicast;         /* the system has it */
+    gboolean multicast;          /* the system has it */
     SimEngine engine;
     guint32 cores;
-    GArray *step;               /* Step */
+    GArray *step; /* Step */
 } Program;
 
 typedef struct {

@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "model/presets/preset.h"
+#include "device/launch_time.h"
 
 #define RUN_BYTES (2u << 20) /* of a region: PROGRAM_BYTES of them are used */
 
@@ -51,8 +52,11 @@ static void run_store(const Run *run, FoCta *cta, const Step *step, Place place,
 {
     FoAddress at = run_at(run, step, place);
     if (place.memory == MEMORY_MULTICAST) {
-        FoMultimem form = {.type = step->width == 4 ? FO_B32 : step->width == 8 ? FO_B64 : FO_F32,
-                           .vec = step->width == 16 ? 4 : 1, .order = step->store_order == 2 ? FO_RELEASE : (FoOrder)0};
+        FoMultimem form = {.type = step->width == 4   ? FO_B32
+                                   : step->width == 8 ? FO_B64
+                                                      : FO_F32,
+                           .vec = step->width == 16 ? 4 : 1,
+                           .order = step->store_order == 2 ? FO_RELEASE : (FoOrder)0};
         fo_multimem_st(cta, at, reg, &form);
     } else if (step->store_order) {
         fo_st_sys(cta, at, reg, step->store_order == 1 ? FO_RELAXED : FO_RELEASE);
@@ -63,9 +67,15 @@ static void run_store(const Run *run, FoCta *cta, const Step *step, Place place,
 
 static void run_loop(const Run *run, FoCta *cta, const Step *step)
 {
-    FoLoop loop = {.bytes = step->bytes, .width = step->width, .unroll = 1 + step->variant % 8, .step = fo_threads(cta),
-                   .delay_ps = (guint32)step->number, .sources = step->sources, .destinations = step->destinations,
-                   .type = program_types[step->type].type, .op = step->op};
+    FoLoop loop = {.bytes = step->bytes,
+                   .width = step->width,
+                   .unroll = 1 + step->variant % 8,
+                   .step = fo_threads(cta),
+                   .delay_ps = (guint32)step->number,
+                   .sources = step->sources,
+                   .destinations = step->destinations,
+                   .type = program_types[step->type].type,
+                   .op = step->op};
     loop.tail_unroll = step->variant & 8 ? 1 + step->variant % 4 : 0;
     if (step->variant & 32) {
         loop.batch_first = 1 + step->variant % 2;
@@ -124,8 +134,10 @@ static void run_receive(const Run *run, FoCta *cta, const Step *step)
 
 static void run_lines(const Run *run, FoCta *cta, const Step *step, gboolean sends)
 {
-    FoLl ll = {.kind = step->variant % 2 ? FO_LL128 : FO_LL, .bytes = step->bytes,
-               .type = program_types[step->type].type, .op = step->op};
+    FoLl ll = {.kind = step->variant % 2 ? FO_LL128 : FO_LL,
+               .bytes = step->bytes,
+               .type = program_types[step->type].type,
+               .op = step->op};
     FoAddress lines = run_at(run, step, step->flag);
     ll.input = run_at(run, step, sends ? step->a : step->b);
     ll.n_to = sends;
@@ -160,8 +172,8 @@ static void run_change(const Run *run, FoCta *cta, const Step *step)
     const ProgramType *type = &program_types[step->type];
     FoReg *value = fo_reg(cta, step->width), *old = fo_reg(cta, step->width), *compare;
     FoAddress at = run_at(run, step, step->kind == STEP_COUNT ? step->dst : step->scratch);
-    FoMultimem form = {.type = type->type, .op = step->op, .vec = step->vec,
-                       .order = step->store_order ? FO_RELEASE : FO_RELAXED};
+    FoMultimem form = {
+        .type = type->type, .op = step->op, .vec = step->vec, .order = step->store_order ? FO_RELEASE : FO_RELAXED};
     fo_set(cta, value, step->value);
     switch (step->kind) {
     case STEP_COUNT:
@@ -175,9 +187,7 @@ static void run_change(const Run *run, FoCta *cta, const Step *step)
     case STEP_ATOM:
         fo_atom(cta, old, at, value, type->type, step->op, step->store_order ? FO_RELEASE : FO_RELAXED);
         break;
-    case STEP_EXCHANGE:
-        fo_atom_exch(cta, old, at, value, step->load_order ? FO_ACQUIRE : FO_RELAXED);
-        break;
+    case STEP_EXCHANGE: fo_atom_exch(cta, old, at, value, step->load_order ? FO_ACQUIRE : FO_RELAXED); break;
     default:
         compare = fo_reg(cta, step->width);
         fo_set_u64(cta, compare, step->number);
@@ -190,7 +200,9 @@ static void run_change(const Run *run, FoCta *cta, const Step *step)
 static void run_value(const Run *run, FoCta *cta, const Step *step)
 {
     FoReg *value = fo_reg(cta, step->width), *other = fo_reg(cta, step->width);
-    FoMultimem form = {.type = program_types[step->type].type, .op = step->op, .vec = step->vec,
+    FoMultimem form = {.type = program_types[step->type].type,
+                       .op = step->op,
+                       .vec = step->vec,
                        .acc = step->wide ? FO_ACC_F32 : FO_ACC_NATIVE};
     guint8 bytes[16];
     guint64 number = 0;
@@ -247,8 +259,7 @@ static void run_step(const Run *run, FoCta *cta, const Step *step)
         if (mine || for_me)
             run_lines(run, cta, step, mine);
         return;
-    default:
-        break;
+    default: break;
     }
     if (!mine)
         return;
@@ -288,7 +299,7 @@ static gboolean run_open(Run *run, const Image *image, GError **error)
     const Program *program = run->program;
     const SimSpec sim = {.seed = program->seed, .engine = program->engine, .threads = program->cores};
     run->set = param_set_new();
-    fabric_params(run->set, &run->spec);
+    device_params(run->set, &run->spec);
     if (!preset_load(run->set, program->system, error))
         return FALSE;
     for (guint i = 0; i < program->sets->len; i++)
@@ -322,7 +333,8 @@ static gboolean run_open(Run *run, const Image *image, GError **error)
         }
     }
     if (run->object && !fabric_mc_attach(run->fabric, run->object, NULL)) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "multicast tables are full (multicast.entries, .directives, "
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "multicast tables are full (multicast.entries, .directives, "
                     ".round_directives, .rounds)");
         return FALSE;
     }

@@ -14,6 +14,7 @@
 #include "model/presets/preset.h"
 #include "sim/rng.h"
 #include "tests/random/program.h"
+#include "device/launch_time.h"
 
 #define SECONDS 60u
 #define PAIRS 150u /* of the sample */
@@ -28,7 +29,7 @@ typedef struct {
     const Bound *bound[2]; /* [1] NULL: alone */
     guint64 seed;
     guint programs;
-    gboolean all;          /* collectives: all, or one of them */
+    gboolean all; /* collectives: all, or one of them */
 } Case;
 
 static guint64 variable(const char *name, guint64 usual)
@@ -39,8 +40,7 @@ static guint64 variable(const char *name, guint64 usual)
 
 static void bound_add(GArray *bounds, const char *section, const char *key, char *value)
 {
-    Bound bound = {g_strdup_printf("%s.%s=%s", section, key, value), g_strdup(key),
-                   g_strdup_printf("[%s]", section)};
+    Bound bound = {g_strdup_printf("%s.%s=%s", section, key, value), g_strdup(key), g_strdup_printf("[%s]", section)};
     g_array_append_val(bounds, bound);
     g_free(value);
 }
@@ -51,7 +51,7 @@ static GArray *bounds_new(const char *system)
     GArray *bounds = g_array_new(FALSE, FALSE, sizeof(Bound));
     ParamSet *set = param_set_new();
     FabricSpec spec = {0};
-    fabric_params(set, &spec);
+    device_params(set, &spec);
     assert_true(preset_load(set, system, NULL));
     GArray *rows = param_dump(set);
     for (guint i = 0; i < rows->len; i++) {
@@ -71,8 +71,7 @@ static GArray *bounds_new(const char *system)
             for (guint e = 0; row->enums[e]; e++)
                 bound_add(bounds, dump->section, row->name, g_strdup(row->enums[e]));
             break;
-        case PARAM_STRING_T:
-            break;
+        case PARAM_STRING_T: break;
         }
     }
     bound_add(bounds, "fault", "link_down", g_strdup("gpu0.link0"));
@@ -100,9 +99,9 @@ static const struct {
     CollAlgo algo;
     guint64 bytes;
 } case_colls[] = {
-    {COLL_ALL_REDUCE, COLL_NVLS, 16384},    {COLL_ALL_REDUCE, COLL_RING, 16384},
-    {COLL_ALL_TO_ALL, COLL_DIRECT, 16384},  {COLL_ALL_GATHER, COLL_PUSH, 8192},
-    {COLL_ALL_REDUCE, COLL_TREE, 4096},     {COLL_REDUCE_SCATTER, COLL_PULL, 8192},
+    {COLL_ALL_REDUCE, COLL_NVLS, 16384},         {COLL_ALL_REDUCE, COLL_RING, 16384},
+    {COLL_ALL_TO_ALL, COLL_DIRECT, 16384},       {COLL_ALL_GATHER, COLL_PUSH, 8192},
+    {COLL_ALL_REDUCE, COLL_TREE, 4096},          {COLL_REDUCE_SCATTER, COLL_PULL, 8192},
     {COLL_ALL_REDUCE, COLL_NVLS_BUFFERED, 8192},
 };
 
@@ -117,7 +116,7 @@ static ProgramEnd case_coll(const Case *one, guint number, char **text)
     spec.algo = case_colls[number].algo;
     spec.bytes = case_colls[number].bytes;
     spec.ctas = 2;
-    fabric_params(set, &fabric_spec);
+    device_params(set, &fabric_spec);
     gboolean good = preset_load(set, one->system, &error);
     for (guint i = 0; i < 2 && good && one->bound[i]; i++)
         good = param_set_text(set, one->bound[i]->set, &error);
@@ -210,7 +209,10 @@ static void test_alone(void **state)
     failures = 0;
     for (guint b = 0; b < bounds->len; b++)
         for (guint s = 0; s < n_systems; s++, number++) {
-            Case one = {systems[s], {&g_array_index(bounds, Bound, b)}, seed * 1000003 + number * 100, MAX(programs, 1),
+            Case one = {systems[s],
+                        {&g_array_index(bounds, Bound, b)},
+                        seed * 1000003 + number * 100,
+                        MAX(programs, 1),
                         programs > 0};
             if (part_has(number) && (programs || s == (b + seed) % n_systems))
                 case_check(&one);
@@ -234,7 +236,9 @@ static void test_pairs(void **state)
         Case one = {systems[rng_below(&rng, n_systems)],
                     {&g_array_index(bounds, Bound, rng_below(&rng, bounds->len)),
                      &g_array_index(bounds, Bound, rng_below(&rng, bounds->len))},
-                    rng_below(&rng, 1000000), programs ? (programs + 9) / 10 : 1, FALSE};
+                    rng_below(&rng, 1000000),
+                    programs ? (programs + 9) / 10 : 1,
+                    FALSE};
         if (part_has(i))
             case_check(&one);
     }

@@ -29,7 +29,8 @@ static void complain(Program *program, ProgramEnd end, const char *text)
     guint64 end_ps;
     program_run_apart(program, SECONDS, &end_ps, &last);
     fail_msg("%s; of %u steps these are left: %s\n%s\nFANOUT_PROGRAMS=1 FANOUT_PROGRAM_SEED=%" G_GUINT64_FORMAT
-             " repeats it", text, steps, listing, last, program->seed);
+             " repeats it",
+             text, steps, listing, last, program->seed);
 }
 
 /* The same program under both engines takes the same time. */

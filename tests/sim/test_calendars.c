@@ -43,14 +43,12 @@ static SimTime draw_delay_ps(Program *program)
 
 static void schedule(Program *program, Unit *unit)
 {
-    sim_after(program->sim, &unit->event, draw_delay_ps(program),
-              (EventPriority)rng_below(&program->rng, 4));
+    sim_after(program->sim, &unit->event, draw_delay_ps(program), (EventPriority)rng_below(&program->rng, 4));
 }
 
 static void note(Program *program, char kind, int id)
 {
-    g_string_append_printf(program->log, "%c%d@%" G_GUINT64_FORMAT "\n", kind, id,
-                           sim_now_ps(program->sim));
+    g_string_append_printf(program->log, "%c%d@%" G_GUINT64_FORMAT "\n", kind, id, sim_now_ps(program->sim));
 }
 
 /* One random deed: schedule, cancel, wake, or ask for a stop. */
@@ -60,12 +58,10 @@ static void act(Program *program)
     Walker *walker = &program->walkers[rng_below(&program->rng, WALKERS)];
 
     switch (rng_below(&program->rng, 8)) {
-    case 0:
-        sim_cancel(program->sim, &unit->event);
-        break;
+    case 0: sim_cancel(program->sim, &unit->event); break;
     case 1:
     case 2:
-        if (walker->process != NULL) {
+        if (walker->process) {
             sim_wake(program->sim, walker->process);
         }
         break;

@@ -73,7 +73,7 @@ static Entry *earliest(Entry *entries)
 {
     Entry *best = NULL;
     for (int i = 0; i < ENTRIES; i++) {
-        if (entries[i].in && (best == NULL || event_is_before(&entries[i].event, &best->event))) {
+        if (entries[i].in && (!best || event_is_before(&entries[i].event, &best->event))) {
             best = &entries[i];
         }
     }
@@ -109,8 +109,8 @@ static void test_against_search(void **state)
                 Entry *expected = earliest(entries);
                 SimTime next_ps = calendar_next_ps(calendar);
                 Event *event = take(calendar);
-                assert_ptr_equal(event, expected != NULL ? &expected->event : NULL);
-                if (event != NULL) {
+                assert_ptr_equal(event, expected ? &expected->event : NULL);
+                if (event) {
                     assert_int_equal(next_ps, event->time_ps);
                     now_ps = event->time_ps;
                     expected->in = FALSE;

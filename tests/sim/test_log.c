@@ -4,10 +4,7 @@
 
 static GString *printed;
 
-static void keep(const char *text)
-{
-    g_string_append(printed, text);
-}
+static void keep(const char *text) { g_string_append(printed, text); }
 
 /* Proves that a line carries time and category, and that levels are kept for each category alone. */
 static void test_lines(void **state)

@@ -73,8 +73,7 @@ static void test_whole_preset(void **state)
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < dump->len; i++) {
         ParamDumpRow *row = &g_array_index(dump, ParamDumpRow, i);
-        g_string_append_printf(text, "%s.%s=%s (%s)\n", row->section, row->row->name, row->value,
-                               row->origin);
+        g_string_append_printf(text, "%s.%s=%s (%s)\n", row->section, row->row->name, row->value, row->origin);
     }
     assert_string_equal(text->str, "link.latency_ps=125000 (source: a datasheet, table 3)\n"
                                    "link.rate_MBps=26562 (calibrated: h200 run 7)\n"
@@ -103,15 +102,12 @@ static const struct {
     {"[link]\nvcs = 1\n\nvcs = 2\n", "f.ini:4: [link] vcs stands twice, first in line 2"},
     {"[link]\nvcs = 99999999999999999999999\n",
      "f.ini:2: [link] vcs: '99999999999999999999999' is not a number from 1 to 8"},
-    {"[link]\nlatency_ps = 0.0001 ns\n",
-     "f.ini:2: [link] latency_ps: '0.0001 ns' is not a whole number of ps"},
+    {"[link]\nlatency_ps = 0.0001 ns\n", "f.ini:2: [link] latency_ps: '0.0001 ns' is not a whole number of ps"},
     {"[link]\nlatency_ps = 3 MB/s\n",
      "f.ini:2: [link] latency_ps: the unit of '3 MB/s' does not fit; write ps, ns, us, ms, s"},
-    {"[link]\nlatency_ps = 2 s\n",
-     "f.ini:2: [link] latency_ps: '2 s' is out of bounds: 0 to 1000000000 ps"},
+    {"[link]\nlatency_ps = 2 s\n", "f.ini:2: [link] latency_ps: '2 s' is out of bounds: 0 to 1000000000 ps"},
     {"[link]\nreplay = maybe\n", "f.ini:2: [link] replay: 'maybe' is neither true nor false"},
-    {"[link]\narbiter = newest\n",
-     "f.ini:2: [link] arbiter: 'newest' is none of round-robin, oldest"},
+    {"[link]\narbiter = newest\n", "f.ini:2: [link] arbiter: 'newest' is none of round-robin, oldest"},
     {"[link]\nlinks = 4,,4\n", "f.ini:2: [link] links: '' is not a number from 1 to 18"},
     {"vcs = 1\n", "f.ini:1: 'vcs = 1' stands before the first [group]"},
     {"[link]\nvcs 1\n", "f.ini:2: 'vcs 1' is no 'key = value'"},
@@ -140,9 +136,8 @@ static void test_presets_are_strict(void **state)
     fixture_init(&f);
 
     assert_false(param_load_text(f.set, "p.ini", "[link]\n# just words\nvcs = 2\n", TRUE, &f.error));
-    assert_string_equal(f.error->message,
-                        "p.ini:3: [link] vcs does not say where its value comes from; add a comment "
-                        "'# source: ...', '# calibrated: ...' or '# assumed ...'");
+    assert_string_equal(f.error->message, "p.ini:3: [link] vcs does not say where its value comes from; add a comment "
+                                          "'# source: ...', '# calibrated: ...' or '# assumed ...'");
     g_clear_error(&f.error);
     assert_false(param_load_text(f.set, "p.ini", "[link]\n# assumed\n\nvcs = 2\n", TRUE, &f.error));
     g_clear_error(&f.error);
@@ -210,11 +205,8 @@ static void test_peek(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_preset),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_presets_are_strict),
-        cmocka_unit_test(test_set_text),
-        cmocka_unit_test(test_peek),
+        cmocka_unit_test(test_whole_preset), cmocka_unit_test(test_faults), cmocka_unit_test(test_presets_are_strict),
+        cmocka_unit_test(test_set_text),     cmocka_unit_test(test_peek),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,10 +10,7 @@
 
 #include "sim/engine/sim.h"
 
-static Sim *new_sim(SimCalendar calendar)
-{
-    return sim_new(&(SimSpec){.seed = 1, .calendar = calendar}, NULL);
-}
+static Sim *new_sim(SimCalendar calendar) { return sim_new(&(SimSpec){.seed = 1, .calendar = calendar}, NULL); }
 
 typedef struct {
     Sim *sim;
@@ -25,8 +22,7 @@ typedef struct {
 
 static void note(Player *player, const char *what)
 {
-    g_string_append_printf(player->trail, "%d%s@%" G_GUINT64_FORMAT " ", player->id, what,
-                           sim_now_ps(player->sim));
+    g_string_append_printf(player->trail, "%d%s@%" G_GUINT64_FORMAT " ", player->id, what, sim_now_ps(player->sim));
 }
 
 static void block_twice(void *arg)
@@ -153,7 +149,7 @@ static glong resident_kib(void)
 {
     glong pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
-    if (file != NULL) {
+    if (file) {
         if (fscanf(file, "%*s %ld", &pages) != 1) {
             pages = 0;
         }
@@ -177,8 +173,7 @@ static void test_thousands(void **state)
     }
     assert_int_equal(sim_run(sim, 50), SIM_LIMIT);
     glong each_kib = (resident_kib() - before_kib) / N;
-    print_message("10000 processes alive: %ld KiB resident, %ld KiB each\n", resident_kib(),
-                  each_kib);
+    print_message("10000 processes alive: %ld KiB resident, %ld KiB each\n", resident_kib(), each_kib);
     assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
     for (int i = 0; i < N; i++) {
         assert_int_equal(players[i].ball, 10);
@@ -318,8 +313,7 @@ static void test_stop(void **state)
     for (int calendar = 0; calendar < 2; calendar++) {
         Sim *sim = new_sim((SimCalendar)calendar);
         GString *trail = g_string_new(NULL);
-        Player players[2] = {{.sim = sim, .trail = trail, .id = 0},
-                             {.sim = sim, .trail = trail, .id = 1}};
+        Player players[2] = {{.sim = sim, .trail = trail, .id = 0}, {.sim = sim, .trail = trail, .id = 1}};
         sim_spawn(sim, "a", stop_here, &players[0], 0);
         sim_spawn(sim, "b", stop_here, &players[1], 0);
         assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_STOPPED);

@@ -4,6 +4,7 @@
 #include <json-glib/json-glib.h>
 #include <math.h>
 
+#include "sim/report/figures.h"
 #include "sim/report/report.h"
 
 static const Column coll_columns[] = {
@@ -216,9 +217,9 @@ static void test_chart_corners(void **state)
         guint n, points;
         ChartFlags flags;
     } cases[] = {
-        {none, 0, 0, CHART_LINES},      {none, 2, 0, CHART_LOG_X | CHART_LOG_Y},
-        {one, 1, 1, CHART_LOG_X},       {one, 1, 1, CHART_DIAGONAL | CHART_LOG_X | CHART_LOG_Y},
-        {zero, 4, 1, CHART_LOG_Y},      {zero, 4, 4, 0},
+        {none, 0, 0, CHART_LINES}, {none, 2, 0, CHART_LOG_X | CHART_LOG_Y},
+        {one, 1, 1, CHART_LOG_X},  {one, 1, 1, CHART_DIAGONAL | CHART_LOG_X | CHART_LOG_Y},
+        {zero, 4, 1, CHART_LOG_Y}, {zero, 4, 4, 0},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *html = chart_of(cases[i].values, cases[i].n, cases[i].flags);
@@ -227,6 +228,64 @@ static void test_chart_corners(void **state)
         assert_null(strstr(html, "inf"));
         g_free(html);
     }
+}
+
+static const Column histogram_columns[] = {
+    COLUMN_FIXED(from_ns, "latency", "ns", 0, "from"),
+    COLUMN_FIXED(to_ns, "below", "ns", 0, "to"),
+    COLUMN_U64(count, "requests", "", "so many"),
+    COLUMN_END,
+};
+
+/* Proves that a histogram tells an even spread as one: buckets of 1000, 2000 and 4000 ns with 100, 200 and 400 requests
+ * have one in 10 ns throughout, so that every bar of 100 ns has 10 of them and all are as high; the axis says so. */
+static void test_histogram(void **state)
+{
+    (void)state;
+    Report *report = report_new("coll", "x");
+    Table *table = report_add_table(report, "latencies", "", histogram_columns, 0);
+    for (guint i = 0; i < 3; i++) {
+        table_fixed(table, 1000 << i);
+        table_fixed(table, 2000 << i);
+        table_u64(table, 100 << i);
+    }
+    report_add_chart_split(report, table, "latencies", NULL, "from_ns", "count", NULL, CHART_BARS | CHART_LOG_X);
+    GString *out = report_format(report, REPORT_HTML);
+    assert_int_equal(count_of(out->str, "<rect x=\""), 70);
+    assert_int_equal(count_of(out->str, "height=\"300.0\" class=\"f0\""), 70);
+    assert_int_equal(count_of(out->str, " ns: 10</title>"), 70);
+    assert_non_null(strstr(out->str, ">requests in every 100 ns</text>"));
+    g_string_free(out, TRUE);
+    report_free(report);
+}
+
+/* Proves that a report opens with its answer: in text below its first line, in JSON as a list, in a page before any
+ * table; and that a line of one point is no chart, while axes are named in words, with the key behind them. */
+static void test_answer(void **state)
+{
+    (void)state;
+    Report *report = report_new("coll", "x");
+    Table *table = report_add_table(report, "rows", "", curve_columns, 0);
+    report_add_text(report, "system", "s");
+    report_add_answer(report, "a<b is %d times as fast", 2);
+    report_add_chart(report, table, "curve", "bytes", "busbw_GBps", "algo", CHART_LINES | CHART_LOG_X);
+    for (guint rows = 1; rows < 3; rows++) {
+        table_u64(table, 1024u * rows);
+        table_text(table, "ring");
+        table_fixed(table, 10 * rows);
+        GString *html = report_format(report, REPORT_HTML);
+        assert_int_equal(count_of(html->str, "<figure"), rows - 1);
+        const char *answer = strstr(html->str, "<p>a&lt;b is 2 times as fast</p>");
+        assert_true(answer && answer < strstr(html->str, "<table>"));
+        assert_true(rows == 1 || strstr(html->str, ">bus bandwidth (GB/s) <tspan class=\"key\">busbw_GBps</tspan>"));
+        g_string_free(html, TRUE);
+    }
+    GString *text = report_format(report, REPORT_TEXT), *json = report_format(report, REPORT_JSON);
+    assert_non_null(strstr(text->str, "x\n# > a<b is 2 times as fast\n#   system"));
+    assert_non_null(strstr(json->str, "\"answer\": [\n  \"a<b is 2 times as fast\"\n ]"));
+    g_string_free(text, TRUE);
+    g_string_free(json, TRUE);
+    report_free(report);
 }
 
 /* Proves that numbers are written without surprises: no minus zero, halves and big values as printf
@@ -299,11 +358,10 @@ static void test_save(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),         cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_json),         cmocka_unit_test(test_html),
-        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_invalid_utf8),
-        cmocka_unit_test(test_save),         cmocka_unit_test(test_chart),
-        cmocka_unit_test(test_chart_large), cmocka_unit_test(test_chart_corners),
+        cmocka_unit_test(test_text),          cmocka_unit_test(test_csv),       cmocka_unit_test(test_json),
+        cmocka_unit_test(test_html),          cmocka_unit_test(test_numbers),   cmocka_unit_test(test_invalid_utf8),
+        cmocka_unit_test(test_save),          cmocka_unit_test(test_chart),     cmocka_unit_test(test_chart_large),
+        cmocka_unit_test(test_chart_corners), cmocka_unit_test(test_histogram), cmocka_unit_test(test_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

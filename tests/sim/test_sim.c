@@ -34,8 +34,8 @@ static void done(Sim *sim)
 static void order_of_equal_times(SimCalendar calendar)
 {
     Sim *sim = new_sim(calendar);
-    static const EventPriority priorities[] = {EVENT_PRIORITY_LAST, EVENT_PRIORITY_DEVICE,
-                                               EVENT_PRIORITY_FABRIC, EVENT_PRIORITY_DEVICE};
+    static const EventPriority priorities[] = {EVENT_PRIORITY_LAST, EVENT_PRIORITY_DEVICE, EVENT_PRIORITY_FABRIC,
+                                               EVENT_PRIORITY_DEVICE};
     Mark marks[4];
 
     for (int i = 0; i < 4; i++) {
@@ -66,8 +66,7 @@ static void walk(void *arg)
 {
     Walker *walker = arg;
     for (int i = 0; i < 3; i++) {
-        g_string_append_printf(trail, "p%d@%" G_GUINT64_FORMAT " ", walker->id,
-                               sim_now_ps(walker->sim));
+        g_string_append_printf(trail, "p%d@%" G_GUINT64_FORMAT " ", walker->id, sim_now_ps(walker->sim));
         sim_wait_ps(walker->sim, 500);
     }
 }

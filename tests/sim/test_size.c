@@ -10,18 +10,21 @@ static void test_good_sizes(void **state)
         const char *text;
         guint64 bytes;
     } cases[] = {
-        {"0", 0},           {"7", 7},          {"8K", 8192},          {"8k", 8192},
-        {"1M", 1048576},    {"64M", 67108864}, {"1G", 1073741824},    {"1.5K", 1536},
-        {"2T", 1ull << 41}, {"64MiB", 1u << 26}, {"64MB", 1u << 26},  {"512B", 512},
-        {"0.5G", 1u << 29}, {"9223372036854775807", G_MAXINT64},      {"0.015625K", 16},
+        {"0", 0},           {"7", 7},
+        {"8K", 8192},       {"8k", 8192},
+        {"1M", 1048576},    {"64M", 67108864},
+        {"1G", 1073741824}, {"1.5K", 1536},
+        {"2T", 1ull << 41}, {"64MiB", 1u << 26},
+        {"64MB", 1u << 26}, {"512B", 512},
+        {"0.5G", 1u << 29}, {"9223372036854775807", G_MAXINT64},
+        {"0.015625K", 16},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         guint64 bytes = 1;
         GError *error = NULL;
         gboolean good = size_parse("-b", cases[i].text, &bytes, &error);
         if (!good || bytes != cases[i].bytes)
-            fail_msg("%s: %s, %" G_GUINT64_FORMAT, cases[i].text, good ? "ok" : error->message,
-                     bytes);
+            fail_msg("%s: %s, %" G_GUINT64_FORMAT, cases[i].text, good ? "ok" : error->message, bytes);
     }
 }
 
@@ -72,8 +75,7 @@ static void test_bad_sizes(void **state)
 static void test_round_trip(void **state)
 {
     (void)state;
-    static const guint64 cases[] = {0,       1,        1023,       1024,      1536,
-                                    1048576, 67108864, 1ull << 41, 3ull << 60};
+    static const guint64 cases[] = {0, 1, 1023, 1024, 1536, 1048576, 67108864, 1ull << 41, 3ull << 60};
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *text = size_format(cases[i]);
         guint64 bytes = 0;

@@ -86,8 +86,7 @@ static const StatRow unit_rows[] = {
 
 static void visit(const char *path, const StatRow *row, const void *value, void *user)
 {
-    guint64 number = row->type == STAT_HIST_T ? ((const Hist *)value)->count
-                                              : *(const guint64 *)value;
+    guint64 number = row->type == STAT_HIST_T ? ((const Hist *)value)->count : *(const guint64 *)value;
     g_string_append_printf(user, "%s.%s=%" G_GUINT64_FORMAT " ", path, row->name, number);
 }
 

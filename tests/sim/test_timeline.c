@@ -123,7 +123,7 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events), cmocka_unit_test(test_times), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_events), cmocka_unit_test(test_times),  cmocka_unit_test(test_empty),
         cmocka_unit_test(test_none),   cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

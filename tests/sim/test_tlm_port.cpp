@@ -71,8 +71,7 @@ struct Component : sc_module {
     sc_time began;
 
     SC_HAS_PROCESS(Component);
-    explicit Component(sc_module_name name)
-        : sc_module(name), initiator("initiator"), target("target")
+    explicit Component(sc_module_name name) : sc_module(name), initiator("initiator"), target("target")
     {
         target.register_b_transport(this, &Component::serve);
         SC_THREAD(run);
@@ -86,8 +85,7 @@ struct Component : sc_module {
         payload.set_data_length(8);
         payload.set_streaming_width(8);
         initiator->b_transport(payload, delay);
-        g_string_append_printf(trail, "component@%" G_GUINT64_FORMAT " ",
-                               (guint64)(sc_time_stamp() - began).value());
+        g_string_append_printf(trail, "component@%" G_GUINT64_FORMAT " ", (guint64)(sc_time_stamp() - began).value());
         return payload.get_response_status();
     }
     void run()
@@ -168,10 +166,9 @@ static void test_component_initiates(void **)
         component->value = 0;
         Sim *sim = begin((SimCalendar)calendar, &memory, &ticker);
         assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
-        assert_string_equal(trail->str,
-                            "tick@300 tick@600 tick@900 tick@1200 serve@1200 tick@1500 "
-                            "answer@1700 component@1700 serve@1700 tick@1800 tick@2100 "
-                            "answer@2200 component@2200 tick@2400 ");
+        assert_string_equal(trail->str, "tick@300 tick@600 tick@900 tick@1200 serve@1200 tick@1500 "
+                                        "answer@1700 component@1700 serve@1700 tick@1800 tick@2100 "
+                                        "answer@2200 component@2200 tick@2400 ");
         assert_int_equal(component->status[0], tlm::TLM_OK_RESPONSE);
         assert_int_equal(component->value, 0x1122334455667788);
         assert_int_equal(memory.bytes[16], 0x88);
@@ -228,8 +225,8 @@ struct Asker {
 static void asked(TlmAccess *access, gboolean fine)
 {
     Sim *sim = (Sim *)access->user;
-    g_string_append_printf(trail, "%s %02x@%" G_GUINT64_FORMAT " ", fine ? "got" : "refused",
-                           access->data[7], sim_now_ps(sim));
+    g_string_append_printf(trail, "%s %02x@%" G_GUINT64_FORMAT " ", fine ? "got" : "refused", access->data[7],
+                           sim_now_ps(sim));
 }
 
 static void ask(Event *event, SimTime)
@@ -253,9 +250,8 @@ static void test_component_serves(void **)
             sim_at(sim, &askers[i].event, (SimTime)(190 + 5 * i), EVENT_PRIORITY_FABRIC);
         }
         assert_int_equal(sim_run(sim, 900), SIM_LIMIT);
-        assert_string_equal(trail->str,
-                            "tick@100 component serves@190 component serves@195 tick@200 "
-                            "got 5a@220 got 5a@225 tick@300 tick@400 ");
+        assert_string_equal(trail->str, "tick@100 component serves@190 component serves@195 tick@200 "
+                                        "got 5a@220 got 5a@225 tick@300 tick@400 ");
         assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
         end(sim);
     }
@@ -292,9 +288,12 @@ static void test_component_breaks(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_component_initiates), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_refusals),            cmocka_unit_test(test_component_serves),
-        cmocka_unit_test(test_too_late),            cmocka_unit_test(test_component_breaks),
+        cmocka_unit_test(test_component_initiates),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_component_serves),
+        cmocka_unit_test(test_too_late),
+        cmocka_unit_test(test_component_breaks),
     };
     port = tlm_port_new("port", nullptr);
     component = new Component("component");

@@ -9,7 +9,8 @@ libs=$(dirname "$FANOUT")/.libs
 [ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
 grep -q '^FO_HARDEN = .*-fstack-protector' Makefile || { echo "this compiler has no stack protector"; exit 77; }
 bad=0
-for file in "$FANOUT" "$libs/libcuda.so.1" "$libs/libfanout_exit.so" "$libs/libfanout_clock.so"; do
+for file in "$FANOUT" "$libs/libcuda.so.1" "$libs/libfanout_exit.so" "$libs/libfanout_clock.so" \
+    "$libs/libfanout_find.so"; do
     readelf -dW "$file" | grep -q 'BIND_NOW' || { echo "$file: not bound at start"; bad=1; }
 done
 for file in "$FANOUT" "$libs/libcuda.so.1"; do

@@ -85,6 +85,14 @@ result c PASS
 expect 0 '4 passed, 0 failed, 1 skipped' --before first plain.log why.sh.log c.log
 expect 1 '4 passed, 1 failed, 0 skipped' --before first f.log
 expect 1 '0 passed, 1 failed, 0 skipped' --before first absent.log
+# A failure says what its log says: how it ends, what a sanitizer found far above that, and that there is no log.
+{ echo 'x.c:3:5: runtime error: shift'; seq 1 100; echo 'the end'; } >san.log
+result san FAIL
+says '    x.c:3:5: runtime error: shift' plain.log san.log
+says '    the end' san.log
+grep -qxF '    15' said || { echo "what follows the error is not told"; failures=$((failures + 1)); }
+grep -qxF '    50' said && { echo "all of a log is told"; failures=$((failures + 1)); }
+says '    no log: it did not run, or was not built' absent.log
 # Never run at all, and nothing to run.
 expect 1 '0 passed, 1 failed, 0 skipped' absent.log
 expect 1 '0 passed, 0 failed, 0 skipped'

@@ -12,7 +12,7 @@ columns=120
 order="sim <- model <- {observe, ptx} <- device <- {api, coll <- {traces, bench <- validate} <- explore <- cli}"
 
 folders=
-for folder in sim model observe ptx device api coll traces bench validate explore cli tests examples; do
+for folder in sim model observe ptx device api coll traces bench validate explore cli lib tests examples; do
     [ ! -d $folder ] || folders="$folders $folder"
 done
 
@@ -69,10 +69,11 @@ check_c() {
         below["traces"] = below["bench"] = below["coll"] "coll "
         below["validate"] = below["coll"] "coll bench "
         below["explore"] = below["coll"] "coll traces bench validate "
+        below["lib"] = below["coll"] "coll "
         below["cli"] = below["coll"] "api coll traces bench validate explore "
         # What other rooms see of those of ptx: what is outside of ptx (0), and what is in it (1).
-        doors[0] = " ptx/forms.h ptx/read/fatbin.h ptx/translate/code.h ptx/run/warp.h "
-        doors[1] = " ptx/forms.h ptx/read/module.h ptx/read/body.h ptx/read/sreg.h ptx/translate/code.h "
+        doors[0] = " ptx/forms.h ptx/read/fatbin.h ptx/translate/code.h ptx/run/warp.h ptx/tensor_map.h "
+        doors[1] = " ptx/forms.h ptx/fragment.h ptx/operations.h ptx/read/module.h ptx/read/body.h ptx/read/sreg.h ptx/translate/code.h ptx/tensor_map.h "
         n = split("rand srand random srandom drand48 lrand48 gets strcpy strcat sprintf vsprintf strtok " \
                   "atoi atol atof g_random_int g_random_int_range g_random_double", list, " ")
         for (i = 1; i <= n; i++) banned[list[i]] = "is banned (see CONTRIBUTING.md)"
@@ -196,7 +197,7 @@ check_docs() {
             grep -q -E "(^|[ *(])$name\(" $(sources) /dev/null ||
                 echo "$doc:$line: no function is called $name()"
         done
-        grep -n -o -E '`(sim|model|observe|ptx|device|api|coll|traces|bench|validate|explore|cli|tests|docs|examples)/[A-Za-z0-9_./-]+`' "$doc" |
+        grep -n -o -E '`(sim|model|observe|ptx|device|api|coll|traces|bench|validate|explore|cli|lib|tests|docs|examples)/[A-Za-z0-9_./-]+`' "$doc" |
             tr -d '`' | while IFS=: read -r line path; do
             [ -e "$path" ] || echo "$doc:$line: there is no $path"
         done

@@ -29,17 +29,24 @@ typedef struct {
 /* Names as profilers, launchers and people give them. */
 static char *draw_name(Rng *rng, guint i)
 {
-    static const char *const patterns[] = {"rank%u.json",     "nccl_trace_rank_%u", "x.%u.et",
-                                           "run_eg_%u.json",  "host%u_1074.17.pt.trace.json",
-                                            "nccl.%u.log",        "a b,%u",    "%u",
-                                           "trace.json.gz%u", "worker%u_step_12.1", "x%u.sqlite"};
+    static const char *const patterns[] = {"rank%u.json",
+                                           "nccl_trace_rank_%u",
+                                           "x.%u.et",
+                                           "run_eg_%u.json",
+                                           "host%u_1074.17.pt.trace.json",
+                                           "nccl.%u.log",
+                                           "a b,%u",
+                                           "%u",
+                                           "trace.json.gz%u",
+                                           "worker%u_step_12.1",
+                                           "x%u.sqlite"};
     return g_strdup_printf(patterns[rng_below(rng, G_N_ELEMENTS(patterns))], i + (guint)rng_below(rng, 3) * 7);
 }
 
 static void write_file(const char *path, const char *mode, const guint8 *data, gsize bytes, gsize cut)
 {
     gzFile file = gzopen(path, mode);
-    if (file != NULL) {
+    if (file) {
         gzwrite(file, data, (unsigned)bytes);
         gzclose(file);
         if (cut > 0 && truncate(path, (off_t)cut) != 0) {
@@ -72,7 +79,7 @@ static void add_file(Door *door, Rng *rng, const char *pattern, const guint8 *da
         door->path[i] = g_strdup_printf("/proc/self/fd/%d", door->pipe[i]);
         return;
     }
-    char *name = pattern != NULL ? g_strdup_printf("%s%u", pattern, i) : draw_name(rng, i);
+    char *name = pattern ? g_strdup_printf("%s%u", pattern, i) : draw_name(rng, i);
     door->path[i] = g_build_filename(door->folder, name, NULL);
     g_free(name);
     gboolean compressed = how < 3, cut = how == 1;
@@ -104,10 +111,10 @@ static void drive(const Door *door, Rng *rng)
                       : how == 1 ? trace_read_jobs(one, 1, &spec, &error)
                       : how == 2 ? trace_read_jobs(list, 1, &spec, &error)
                                  : trace_read_jobs(all, door->n, &spec, &error);
-    g_assert((jobs == NULL) == (error != NULL));
-    g_assert(error == NULL || (error->message[0] != 0 && g_utf8_validate(error->message, -1, NULL)));
+    g_assert((!jobs) == (error != NULL));
+    g_assert(!error || (error->message[0] != 0 && g_utf8_validate(error->message, -1, NULL)));
     g_clear_error(&error);
-    for (guint j = 0; jobs != NULL && j < jobs->len; j++) {
+    for (guint j = 0; jobs && j < jobs->len; j++) {
         Trace *trace = jobs->pdata[j];
         if (trace->world <= 64 && trace->records->len < 4096) {
             Match *match = match_new(trace, spec.lenient, NULL);
@@ -115,7 +122,7 @@ static void drive(const Door *door, Rng *rng)
             match_free(match);
         }
     }
-    if (jobs != NULL) {
+    if (jobs) {
         g_ptr_array_free(jobs, TRUE);
     }
     g_free(joined);
@@ -128,13 +135,13 @@ static void one(const FuzzSeed *seed, const guint8 *data, gsize bytes, guint64 t
     Rng rng;
     rng_init(&rng, rng_hash(turn), "fuzz/door");
     door.folder = g_dir_make_tmp("fanout-fuzz-XXXXXX", NULL);
-    if (door.folder == NULL) {
+    if (!door.folder) {
         g_error("no temporary folder");
     }
     const char *pattern = whole[rng_below(&rng, G_N_ELEMENTS(whole))];
     gsize seed_bytes = seed->bytes > 0 ? seed->bytes : strlen(seed->text);
     for (guint64 n = 1 + rng_below(&rng, FILES_MAX - 1); n > 0; n--) { /* one fewer than places: they end with NULL */
-        gboolean plain = door.n > 0 && rng_below(&rng, 2) == 0; /* beside a broken one a whole one */
+        gboolean plain = door.n > 0 && rng_below(&rng, 2) == 0;        /* beside a broken one a whole one */
         add_file(&door, &rng, pattern, plain ? (const guint8 *)seed->text : data, plain ? seed_bytes : bytes);
     }
     drive(&door, &rng);
@@ -142,7 +149,4 @@ static void one(const FuzzSeed *seed, const guint8 *data, gsize bytes, guint64 t
     g_free(door.folder);
 }
 
-int main(void)
-{
-    return fuzz_run(seeds, G_N_ELEMENTS(seeds), one);
-}
+int main(void) { return fuzz_run(seeds, G_N_ELEMENTS(seeds), one); }

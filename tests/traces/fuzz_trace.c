@@ -28,15 +28,15 @@ static void drive(const char *format, const guint8 *data, gsize bytes, gboolean 
     TraceReadSpec spec = {.format = format, .lenient = lenient};
     GError *error = NULL;
     Trace *trace = trace_read_input(input_open_memory("fuzz.0.x", data, bytes), &spec, &error);
-    if (trace == NULL && error != NULL && strstr(error->message, "--world") != NULL) {
+    if (!trace && error && strstr(error->message, "--world")) {
         spec.world = 4; /* as the message asks for */
         g_clear_error(&error);
         trace = trace_read_input(input_open_memory("fuzz.0.x", data, bytes), &spec, &error);
     }
-    if ((trace == NULL) != (error != NULL)) {
-        g_error("%s: %s: %.*s", format, error != NULL ? error->message : "neither trace nor error", (int)bytes, data);
+    if ((!trace) != (error != NULL)) {
+        g_error("%s: %s: %.*s", format, error ? error->message : "neither trace nor error", (int)bytes, data);
     }
-    if (trace == NULL) {
+    if (!trace) {
         g_assert(error->message[0] != 0 && g_utf8_validate(error->message, -1, NULL));
         g_error_free(error);
         return;
@@ -45,8 +45,7 @@ static void drive(const char *format, const guint8 *data, gsize bytes, gboolean 
         char *text = write_text_string(trace);
         g_free(text);
         TraceSelection selection = {.limit = 3};
-        Match *match =
-            trace_select(trace, &selection, NULL) ? match_new(trace, lenient, &error) : NULL;
+        Match *match = trace_select(trace, &selection, NULL) ? match_new(trace, lenient, &error) : NULL;
         match_free(match);
         g_clear_error(&error);
     }
@@ -56,7 +55,7 @@ static void drive(const char *format, const guint8 *data, gsize bytes, gboolean 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize bytes)
 {
     guint formats = 0;
-    while (trace_formats()[formats] != NULL) {
+    while (trace_formats()[formats]) {
         formats++;
     }
     if (bytes > 0) {
@@ -88,9 +87,8 @@ int main(int argc, char **argv)
                           g_str_has_prefix(seeds[s].text, "MICRO"); /* which say no ranks */
         TraceReadSpec spec = {.format = seeds[s].name, .world = silent ? 4 : 0};
         GError *error = NULL;
-        Trace *trace =
-            trace_read_input(input_open_memory("seed", seeds[s].text, whole), &spec, &error);
-        if (trace == NULL) {
+        Trace *trace = trace_read_input(input_open_memory("seed", seeds[s].text, whole), &spec, &error);
+        if (!trace) {
             g_error("the seed of %s is no trace: %s", seeds[s].name, error->message);
         }
         trace_free(trace);

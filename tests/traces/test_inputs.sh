@@ -59,6 +59,18 @@ for ini in plain mark; do
 done
 cmp -s "$work/plain.value" "$work/mark.value" || fail "a mark changes what a file says"
 
+# Text files of one job: each says its world, and has ranks of its own; what does not is refused by file and line.
+for rank in 0 1; do
+    printf 'fanout-trace 1\nworld 2\nrank %s\n1 all_reduce bytes=64 dtype=f32\n' $rank >"$work/job.$rank.trace"
+done
+printf 'fanout-trace 1\nrank 1\n1 all_reduce bytes=64 dtype=f32\n' >"$work/bare.trace"
+"$fanout" convert "$work/job.0.trace,$work/job.1.trace" - >"$work/out" 2>"$work/err" || fail "two text files: $(cat "$work/err")"
+[ "$(grep -c '^rank [01]$' "$work/out")" = 2 ] && [ "$(grep -c all_reduce "$work/out")" = 2 ] || fail "two text files: $(cat "$work/out")"
+"$fanout" convert "$work/job.0.trace,$work/bare.trace" - 2>"$work/err" && fail "a text file without its world was taken"
+grep -q "bare.trace:2: 'world N' should come before the first rank" "$work/err" || fail "without its world: $(cat "$work/err")"
+"$fanout" convert "$work/job.0.trace,$work/job.0.trace" - 2>"$work/err" && fail "a rank was taken twice"
+grep -q 'job.0.trace:3: rank 0 is given twice' "$work/err" || fail "a rank twice: $(cat "$work/err")"
+
 # /dev/zero as any file: a line, in little memory.
 for call in "convert /dev/zero -" "replay /dev/zero" "replay --from chakra /dev/zero" "bench stream_bw --config /dev/zero" \
     "bench stream_bw -s /dev/zero" "ptx /dev/zero" "validate /dev/zero" "compare /dev/zero /dev/zero" "sweep /dev/zero"; do

@@ -1,12 +1,12 @@
 #include "tests/traces/trace_test.h"
 
-#define KINETO                                                                                     \
-    "{\"schemaVersion\": 1, %s\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "    \
-    "\"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)\", \"ts\": 1, \"dur\": 1, \"args\": {\"stream\"" \
-    ": 20, \"device\": 0, \"Collective name\": \"allreduce\", \"In msg nelems\": 8, \"Out msg "    \
+#define KINETO                                                                                                         \
+    "{\"schemaVersion\": 1, %s\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "                       \
+    "\"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)\", \"ts\": 1, \"dur\": 1, \"args\": {\"stream\""                     \
+    ": 20, \"device\": 0, \"Collective name\": \"allreduce\", \"In msg nelems\": 8, \"Out msg "                        \
     "nelems\": 8, \"dtype\": \"Float\", \"Group size\": %u}}]}"
-#define ET                                                                                         \
-    "{\"schema\": \"1.0.1\", \"nodes\": [{\"name\": \"record_param_comms\", \"id\": 2, \"inputs\"" \
+#define ET                                                                                                             \
+    "{\"schema\": \"1.0.1\", \"nodes\": [{\"name\": \"record_param_comms\", \"id\": 2, \"inputs\""                     \
     ": [[[10, 11, 0, 1024, 4, \"cuda:0\"]], 12, 0, 0, \"allreduce\", [], []], \"outputs\": []}]}"
 #define FILES_MAX 12
 
@@ -19,43 +19,38 @@ typedef struct {
     const char *what, *format;
     Written files[FILES_MAX];
     const char *named[FILES_MAX]; /* arguments; none: all files, in their order */
-    const char *jobs; /* "RANKS/WORLD" of each job, separated by blanks */
-    guint32 world;    /* as --world gives it; also the kernels' group size. 0: as many as files */
+    const char *jobs;             /* "RANKS/WORLD" of each job, separated by blanks */
+    guint32 world;                /* as --world gives it; also the kernels' group size. 0: as many as files */
 } Case;
 
 static const Case cases[] = {
     {"TensorBoard's worker names with a step and milliseconds",
      "kineto",
-     {{"worker0_step_12.1694128201545.pt.trace.json", 0, 2},
-      {"worker1_step_12.1694128201556.pt.trace.json", 1, 2}},
+     {{"worker0_step_12.1694128201545.pt.trace.json", 0, 2}, {"worker1_step_12.1694128201556.pt.trace.json", 1, 2}},
      {NULL},
      "2/2",
      0},
     {"the same without distributedInfo: the worker's number is the rank",
      "kineto",
-     {{"worker0_step_12.1694128201545.pt.trace.json", -1, -1},
-      {"worker1_step_12.1694128201556.pt.trace.json", -1, -1}},
+     {{"worker0_step_12.1694128201545.pt.trace.json", -1, -1}, {"worker1_step_12.1694128201556.pt.trace.json", -1, -1}},
      {NULL},
      "2/2",
      0},
     {"host and process ids",
      "kineto",
-     {{"nodeA_1074.1694128201545.pt.trace.json", 0, 2},
-      {"nodeA_1075.1694128201601.pt.trace.json", 1, 2}},
+     {{"nodeA_1074.1694128201545.pt.trace.json", 0, 2}, {"nodeA_1075.1694128201601.pt.trace.json", 1, 2}},
      {NULL},
      "2/2",
      0},
     {"the same without distributedInfo: in the order of the numbers",
      "kineto",
-     {{"nodeA_1074.1694128201545.pt.trace.json", -1, -1},
-      {"nodeA_1075.1694128201501.pt.trace.json", -1, -1}},
+     {{"nodeA_1074.1694128201545.pt.trace.json", -1, -1}, {"nodeA_1075.1694128201501.pt.trace.json", -1, -1}},
      {NULL},
      "2/2",
      0},
     {"one of them stands for both",
      "kineto",
-     {{"nodeA_1074.1694128201545.pt.trace.json", 0, 2},
-      {"nodeA_1075.1694128201601.pt.trace.json", 1, 2}},
+     {{"nodeA_1074.1694128201545.pt.trace.json", 0, 2}, {"nodeA_1075.1694128201601.pt.trace.json", 1, 2}},
      {"nodeA_1075.1694128201601.pt.trace.json"},
      "2/2",
      0},
@@ -94,10 +89,7 @@ static const Case cases[] = {
      0},
     {"hosts of any name, by distributedInfo",
      "kineto",
-     {{"alpha_10.17.json", 0, 4},
-      {"alpha_11.17.json", 2, 4},
-      {"beta_9.17.json", 1, 4},
-      {"beta_12.17.json", 3, 4}},
+     {{"alpha_10.17.json", 0, 4}, {"alpha_11.17.json", 2, 4}, {"beta_9.17.json", 1, 4}, {"beta_12.17.json", 3, 4}},
      {NULL},
      "4/4",
      0},
@@ -151,7 +143,7 @@ static const Case cases[] = {
 static char *make_files(const Case *c)
 {
     char *dir = g_dir_make_tmp("fanout-XXXXXX", NULL);
-    for (guint i = 0; i < FILES_MAX && c->files[i].name != NULL; i++) {
+    for (guint i = 0; i < FILES_MAX && c->files[i].name; i++) {
         const Written *w = &c->files[i];
         char *path = g_build_filename(dir, w->name, NULL), *folder = g_path_get_dirname(path);
         g_mkdir_with_parents(folder, 0700);
@@ -160,12 +152,10 @@ static char *make_files(const Case *c)
                                                    "\"world_size\": %d}, ",
                                                    w->rank, w->world);
         guint n = w->world > 0 ? (guint)w->world : c->world;
-        while (n == 0 || (w->world < 0 && c->world == 0 && n < FILES_MAX &&
-                          c->files[n].name != NULL)) {
+        while (n == 0 || (w->world < 0 && c->world == 0 && n < FILES_MAX && c->files[n].name)) {
             n++;
         }
-        char *text = strcmp(c->format, "kineto") == 0 ? g_strdup_printf(KINETO, info, n)
-                                                      : g_strdup(ET);
+        char *text = strcmp(c->format, "kineto") == 0 ? g_strdup_printf(KINETO, info, n) : g_strdup(ET);
         assert_true(g_file_set_contents(path, text, -1, NULL));
         g_free(text);
         g_free(info);
@@ -177,7 +167,7 @@ static char *make_files(const Case *c)
 
 static void remove_files(const Case *c, const char *dir)
 {
-    for (guint i = 0; i < FILES_MAX && c->files[i].name != NULL; i++) {
+    for (guint i = 0; i < FILES_MAX && c->files[i].name; i++) {
         char *path = g_build_filename(dir, c->files[i].name, NULL);
         char *folder = g_path_get_dirname(path);
         g_unlink(path);
@@ -198,22 +188,21 @@ static void test_grouping(void **state)
         char *dir = make_files(c), *paths[FILES_MAX] = {NULL};
         guint n = 0;
         for (guint k = 0; k < FILES_MAX; k++) {
-            const char *name = c->named[0] != NULL ? c->named[k] : c->files[k].name;
-            if (name != NULL) {
+            const char *name = c->named[0] ? c->named[k] : c->files[k].name;
+            if (name) {
                 paths[n++] = g_build_filename(dir, name, NULL);
             }
         }
         TraceReadSpec spec = {.world = c->world};
         GError *error = NULL;
         GPtrArray *jobs = trace_read_jobs((const char *const *)paths, n, &spec, &error);
-        if (jobs == NULL) {
+        if (!jobs) {
             fail_msg("%s: %s", c->what, error->message);
         }
         GString *got = g_string_new(NULL);
         for (guint j = 0; j < jobs->len; j++) {
             const Trace *trace = jobs->pdata[j];
-            g_string_append_printf(got, "%s%u/%u", j > 0 ? " " : "", trace->recorded_ranks,
-                                   trace->world);
+            g_string_append_printf(got, "%s%u/%u", j > 0 ? " " : "", trace->recorded_ranks, trace->world);
         }
         if (strcmp(got->str, c->jobs) != 0) {
             fail_msg("%s: jobs %s, should be %s", c->what, got->str, c->jobs);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # An SQLite export of Nsight Systems becomes NCCL's calls with their sizes: from the payload of the ranges that NCCL makes,
-# in the columns of older and of newer exports, compressed too; ranges without a size are left out with a note; and what is
-# SQLite but no such export is refused.
+# in the columns of older and of newer exports, compressed too; ranges without a size are left out with a note; where there
+# are kernels alone, a note names them; and what is SQLite but no such export is refused.
 set -eu
 fanout=${FANOUT:-./fanout}
 work=$(mktemp -d)
@@ -57,6 +57,26 @@ for how in text ids; do
     done
     grep -q 'send .*bytes=512 to=1' "$work/out" || fail "$how: $(cat "$work/out")"
     grep -q 'without a size are left out.*2 of ncclAllGather' "$work/err" || fail "$how: $(cat "$work/err")"
+done
+# Kernels alone, with and without a table of ranges: they are told by name, beside another file in a note, and alone as
+# the reason why there is nothing to replay.
+for table in '' 'CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, text TEXT, textId INTEGER, globalTid INTEGER);'; do
+    rm -f "$work/kernels.sqlite"
+    python3 - "$work/kernels.sqlite" "$table" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.executescript(sys.argv[2] + """CREATE TABLE StringIds (id INTEGER, value TEXT);
+INSERT INTO StringIds VALUES (1, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'), (2, 'sgemm'), (3, 'ncclDevKernel_SendRecv');
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, shortName INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 1), (3, 4, 0, 2), (5, 6, 0, 3), (7, 8, 0, 1);""")
+db.commit()
+PY
+    told='3 kernels of NCCL, but no ranges.*; 2 of ncclDevKernel_AllReduce_Sum_f32_RING_LL, 1 of ncclDevKernel_SendRecv$'
+    "$fanout" convert "$work/kernels.sqlite" - >"$work/out" 2>"$work/err" && fail "kernels alone were replayed"
+    grep -q "holds no operation to replay: .*$told" "$work/err" || fail "kernels alone: $(cat "$work/err")"
+    "$fanout" convert "$work/text.sqlite,$work/kernels.sqlite" - >"$work/out" 2>"$work/err" ||
+        fail "kernels beside ranges: $(cat "$work/err")"
+    grep -q "$told" "$work/err" && grep -q 'all_reduce .*bytes=4096' "$work/out" || fail "kernels beside ranges: $(cat "$work/err")"
 done
 gzip -c "$work/ids.sqlite" | "$fanout" replay /dev/stdin --no-compare >"$work/got" 2>&1 || fail "compressed: $(cat "$work/got")"
 python3 -c "import sqlite3; db = sqlite3.connect('$work/other.sqlite'); db.execute('CREATE TABLE t (a)'); db.commit()"

@@ -67,20 +67,19 @@ static Trace *read_bytes(GByteArray *file, guint32 world, gboolean lenient, GErr
 static void expect_refused(GByteArray *file, guint32 world, const char *says, guint64 skipped)
 {
     GError *error = NULL;
-    if (read_bytes(file, world, FALSE, &error) != NULL) {
+    if (read_bytes(file, world, FALSE, &error)) {
         fail_msg("taken, should say '%s'", says);
     }
-    if (strstr(error->message, says) == NULL ||
-        !g_str_has_prefix(error->message, "a.0.et: byte ")) {
+    if (!strstr(error->message, says) || !g_str_has_prefix(error->message, "a.0.et: byte ")) {
         fail_msg("'%s' should say '%s'", error->message, says);
     }
     g_clear_error(&error);
     put_message(file, new_node(999, 4)); /* something is left to replay */
     Trace *trace = read_bytes(file, world, TRUE, &error);
-    if (skipped > 0 && trace == NULL) {
+    if (skipped > 0 && !trace) {
         fail_msg("lenient: %s", error->message);
     }
-    assert_int_equal(trace != NULL ? trace_skipped(trace) : 0, skipped);
+    assert_int_equal(trace ? trace_skipped(trace) : 0, skipped);
     trace_free(trace);
     g_clear_error(&error);
     g_byte_array_free(file, TRUE);
@@ -153,8 +152,7 @@ static void test_bad_nodes(void **state)
     (void)state;
     expect_refused(collective(9, 0, 9, 0), 4, "node 1: all_reduce of 0 bytes", 1);
     expect_refused(collective(9, 17, 9, 8), 4, "node 1: 'n': comm_type should be 0", 1);
-    expect_refused(collective(9, 0, 9, (guint64)1 << 50), 4, "comm_size should be 1 byte to 1 TiB",
-                   1);
+    expect_refused(collective(9, 0, 9, (guint64)1 << 50), 4, "comm_size should be 1 byte to 1 TiB", 1);
     expect_refused(collective(9, 0, 9, G_MAXUINT64), 4, "comm_size should be 1 byte to 1 TiB", 1);
     expect_refused(collective(9, 0, 9, 8), 0, "the number of ranks is not known", 1);
     GByteArray *file = new_file(), *node = new_node(1, 7), *attr = g_byte_array_new();
@@ -163,8 +161,7 @@ static void test_bad_nodes(void **state)
     put_bytes(node, 10, attr->data, attr->len);
     g_byte_array_free(attr, TRUE);
     put_message(file, node);
-    expect_refused(file, 4,
-                   "node 1: 'n': comm_size is the string \"1048576\"; it should be an integer", 1);
+    expect_refused(file, 4, "node 1: 'n': comm_size is the string \"1048576\"; it should be an integer", 1);
     file = new_file();
     put_message(file, new_node(1, 0));
     expect_refused(file, 4, "the node type should be", 1);
@@ -201,10 +198,8 @@ static void test_wrong_lengths(void **state)
     GError *error = NULL;
     assert_null(read_bytes(file, 1, FALSE, &error));
     assert_true(g_error_matches(error, TRACE_ERROR, TRACE_ERROR_CUT_OFF));
-    assert_string_equal(
-        error->message,
-        "a.0.et: byte 8: a message says it has 200 bytes, but the file ends 4 bytes "
-        "into it");
+    assert_string_equal(error->message, "a.0.et: byte 8: a message says it has 200 bytes, but the file ends 4 bytes "
+                                        "into it");
     g_clear_error(&error);
     g_byte_array_free(file, TRUE);
     file = new_file();
@@ -229,7 +224,7 @@ static void test_every_cut(void **state)
         TraceReadSpec spec = {.world = 4};
         GError *error = NULL;
         Trace *trace = trace_read_input(input_open_memory("cut.et", file->data, n), &spec, &error);
-        assert_true((trace == NULL) == (error != NULL));
+        assert_true((!trace) == (error != NULL));
         whole += trace != NULL;
         trace_free(trace);
         g_clear_error(&error);
@@ -254,12 +249,10 @@ static void test_json_variant(void **state)
     assert_string_equal(trace->format, "chakra-json");
     assert_true(trace_record(trace, 0)->duration_ps == 5000000);
     const Record *r = trace_record(trace, 1);
-    assert_true(r->op == RECORD_ALL_REDUCE && r->bytes_in == 4096 && r->dep_count == 1 &&
-                r->source.line == 3);
+    assert_true(r->op == RECORD_ALL_REDUCE && r->bytes_in == 4096 && r->dep_count == 1 && r->source.line == 3);
     trace_free(trace);
     const char *bad = "{\"workload_graph\": [\n{\"Id\": 1, \"Name\": \"a\", \"NodeType\": \"7\"}]}";
-    trace_test_refused("b.json", bad, strlen(bad),
-                       ":2: node 1: 'a': \"NodeType\" is the string \"7\"", 1);
+    trace_test_refused("b.json", bad, strlen(bad), ":2: node 1: 'a': \"NodeType\" is the string \"7\"", 1);
     const char *cut = "{\"workload_graph\": [\n{\"Id\": 1, \"Name\": \"a\", \"NodeType\": 4, "
                       "\"runtime\": 1},\n{\"Id\"";
     trace_test_refused("c.json", cut, strlen(cut), ":3: byte 80: the JSON text ends too early", 1);
@@ -270,14 +263,13 @@ static void test_json_variant(void **state)
 static void test_round_trip(void **state)
 {
     (void)state;
-    const char *text =
-        "fanout-trace 1\nworld 4\ngroup tp 0,2\nrank 0\n"
-        "1 compute 12345ps stream=7 step=3 start=17ns name=\"mat\"\n"
-        "2 all_reduce group=tp bytes=1024 dtype=bf16 reduction=avg stream=9 gap=77ns after=1\n"
-        "4 broadcast bytes=64 root=3 dtype=f32 stream=9 after=1\n"
-        "9 send bytes=10 to=2 tag=5 dtype=u8 gap=1ps after=1,4\n"
-        "rank 1\n1 broadcast bytes=64 root=3 dtype=f32\n2 all_to_all bytes=64 out=32 dtype=f32\n"
-        "rank 3\n1 barrier bytes=0 dtype=u8\n";
+    const char *text = "fanout-trace 1\nworld 4\ngroup tp 0,2\nrank 0\n"
+                       "1 compute 12345ps stream=7 step=3 start=17ns name=\"mat\"\n"
+                       "2 all_reduce group=tp bytes=1024 dtype=bf16 reduction=avg stream=9 gap=77ns after=1\n"
+                       "4 broadcast bytes=64 root=3 dtype=f32 stream=9 after=1\n"
+                       "9 send bytes=10 to=2 tag=5 dtype=u8 gap=1ps after=1,4\n"
+                       "rank 1\n1 broadcast bytes=64 root=3 dtype=f32\n2 all_to_all bytes=64 out=32 dtype=f32\n"
+                       "rank 3\n1 barrier bytes=0 dtype=u8\n";
     GError *error = NULL;
     Trace *trace = trace_test_read("x", text, strlen(text), FALSE, &error);
     assert_non_null(trace);
@@ -286,7 +278,7 @@ static void test_round_trip(void **state)
     TraceReadSpec spec = {0};
     const char *paths[] = {prefix};
     GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
-    if (jobs == NULL) {
+    if (!jobs) {
         fail_msg("%s", error->message);
     }
     assert_int_equal(jobs->len, 1);
@@ -336,7 +328,7 @@ static void count_file(const char *path, guint64 counts[16], guint64 bytes[16])
         for (name += *name == 0x08 ? 2 : 0; *name != 0x12 && name < end; name++) { /* over the id */
         }
         name = message > 0 && name < end ? name : NULL;
-        if (name != NULL) { /* name, then 0x18 type */
+        if (name) { /* name, then 0x18 type */
             type = name[2 + name[1]] == 0x18 ? (guint64)name[3 + name[1]] : 0;
         }
         counts[type]++;
@@ -357,7 +349,7 @@ static void test_shared_counts(void **state)
                 {"chakra/custom_ring_allreduce_8npus_1MB", "custom_allreduce"}};
     for (guint s = 0; s < 2; s++) {
         Trace *trace = trace_test_read_shared(sets[s].folder);
-        if (trace == NULL) {
+        if (!trace) {
             skip();
         }
         guint64 counts[16] = {0}, bytes[16] = {0}, own_counts[16] = {0}, own_bytes[16] = {0};
@@ -370,10 +362,7 @@ static void test_shared_counts(void **state)
         }
         for (guint i = 0; i < trace->records->len; i++) {
             const Record *r = trace_record(trace, i);
-            guint type = r->op == RECORD_COMPUTE ? 4
-                         : r->op == RECORD_SEND  ? 5
-                         : r->op == RECORD_RECV  ? 6
-                                                 : 7;
+            guint type = r->op == RECORD_COMPUTE ? 4 : r->op == RECORD_SEND ? 5 : r->op == RECORD_RECV ? 6 : 7;
             own_counts[type]++;
             own_bytes[type] += r->bytes_in;
             assert_true(type != 7 || trace_group_at(trace, r->group)->n == 8);
@@ -419,11 +408,9 @@ static void test_siblings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_bad_nodes),
-        cmocka_unit_test(test_rounded),
-        cmocka_unit_test(test_wrong_lengths), cmocka_unit_test(test_every_cut),
-        cmocka_unit_test(test_json_variant),  cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_shared_counts), cmocka_unit_test(test_siblings),
+        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_bad_nodes),     cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_wrong_lengths), cmocka_unit_test(test_every_cut),     cmocka_unit_test(test_json_variant),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_shared_counts), cmocka_unit_test(test_siblings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,13 +8,13 @@ static void read_back(const char *path, guint64 *sent, guint32 world)
     TraceReadSpec spec = {0};
     GError *error = NULL;
     GPtrArray *jobs = trace_read_jobs(&path, 1, &spec, &error);
-    if (jobs == NULL) {
+    if (!jobs) {
         fail_msg("%s", error->message);
     }
     Trace *trace = jobs->pdata[0];
     assert_int_equal(trace->world, world);
     Match *match = match_new(trace, FALSE, &error);
-    if (match == NULL) {
+    if (!match) {
         fail_msg("%s", error->message);
     }
     for (guint i = 0; i < trace->records->len; i++) {
@@ -46,10 +46,10 @@ static void test_goal(void **state)
     };
     char *path = g_build_filename(g_get_tmp_dir(), "fanout-test-convert.goal", NULL);
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        char *text = g_strdup_printf(
-            "fanout-trace 1\nworld 5\nrank *\n1 compute 5us stream=1\n2 %s gap=1us stream=1\n3 %s "
-            "stream=2 after=2\n",
-            cases[i].line, cases[i].line);
+        char *text =
+            g_strdup_printf("fanout-trace 1\nworld 5\nrank *\n1 compute 5us stream=1\n2 %s gap=1us stream=1\n3 %s "
+                            "stream=2 after=2\n",
+                            cases[i].line, cases[i].line);
         GError *error = NULL;
         Trace *trace = trace_test_read("c.trace", text, strlen(text), FALSE, &error);
         assert_non_null(trace);
@@ -60,7 +60,7 @@ static void test_goal(void **state)
         for (guint r = 0; r < 5; r++) {
             total += sent[r];
             want += 2 * cases[i].sent[r];
-            if (strstr(cases[i].line, "broadcast") == NULL) {
+            if (!strstr(cases[i].line, "broadcast")) {
                 assert_int_equal(sent[r], 2 * cases[i].sent[r]);
             }
         }
@@ -77,7 +77,7 @@ static void test_goal_again(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("goal/binary_tree_32.goal");
-    if (trace == NULL) {
+    if (!trace) {
         skip();
     }
     char *path = g_build_filename(g_get_tmp_dir(), "fanout-test-again.goal", NULL);
@@ -100,7 +100,7 @@ static void test_real_round_trip(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("kineto/ddp_resnet_2ranks.json.gz");
-    if (trace == NULL) {
+    if (!trace) {
         skip();
     }
     char *dir = g_dir_make_tmp("fanout-XXXXXX", NULL), *prefix = g_build_filename(dir, "k", NULL);
@@ -109,7 +109,7 @@ static void test_real_round_trip(void **state)
     TraceReadSpec spec = {0};
     const char *paths[] = {prefix};
     GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
-    if (jobs == NULL) {
+    if (!jobs) {
         fail_msg("%s", error->message);
     }
     char *before = write_text_string(trace), *after = write_text_string(jobs->pdata[0]);

@@ -2,14 +2,13 @@
 
 #include "traces/record/match.h"
 
-#define HEAD(host, pid, rank)                                                                      \
-    "\"header\": {\"id\": \"0xad56\", \"rank\": " rank ", \"n_ranks\": 2, \"nnodes\": 1}, "        \
-    "\"metadata\": {\"inspector_output_format_version\": \"v4.0\", \"hostname\": \"" host          \
-    "\", \"pid\": " pid "}, "
-#define COLL(name, sn, bytes)                                                                      \
-    "\"coll_perf\": {\"coll\": \"" name "\", \"coll_sn\": " sn ", \"coll_msg_size_bytes\": " bytes \
+#define HEAD(host, pid, rank)                                                                                          \
+    "\"header\": {\"id\": \"0xad56\", \"rank\": " rank ", \"n_ranks\": 2, \"nnodes\": 1}, "                            \
+    "\"metadata\": {\"inspector_output_format_version\": \"v4.0\", \"hostname\": \"" host "\", \"pid\": " pid "}, "
+#define COLL(name, sn, bytes)                                                                                          \
+    "\"coll_perf\": {\"coll\": \"" name "\", \"coll_sn\": " sn ", \"coll_msg_size_bytes\": " bytes                     \
     ", \"coll_exec_time_us\": 12.5}"
-#define P2P(name, peer, bytes)                                                                     \
+#define P2P(name, peer, bytes)                                                                                         \
     "\"p2p_perf\": {\"p2p\": \"" name "\", \"p2p_sn\": 1, \"p2p_peer\": " peer ", \"p2p_msg_size_bytes\": " bytes "}"
 #define BOTH(body) "{" HEAD("n1", "7", "0") body "}\n{" HEAD("n2", "7", "1") body "}\n"
 
@@ -17,8 +16,8 @@ static Match *match_text(const char *text, Trace **trace)
 {
     GError *error = NULL;
     *trace = trace_test_read("i.log", text, strlen(text), FALSE, &error);
-    Match *match = *trace != NULL ? match_new(*trace, FALSE, &error) : NULL;
-    if (match == NULL) {
+    Match *match = *trace ? match_new(*trace, FALSE, &error) : NULL;
+    if (!match) {
         fail_msg("%s", error->message);
     }
     return match;
@@ -40,11 +39,12 @@ static void check(const Trace *trace, const Match *match, guint item, RecordOp o
 static void test_inspector(void **state)
 {
     (void)state;
-    const char *text = BOTH(COLL("AllReduce", "1", "4096"))
-        "{" HEAD("n1", "7", "0") "\"dump_stats\": {\"written\": 1}}\n"
-        "{" COLL("ReduceScatter", "2", "1024") "}\n{" HEAD("n2", "7", "1") COLL("ReduceScatter", "2", "1024") "}\n"
-        BOTH(COLL("AllGather", "3", "1024")) BOTH(COLL("PutSignal", "4", "8"))
-        "{" HEAD("n1", "7", "0") P2P("Send", "1", "512") "}\n{" HEAD("n2", "7", "1") P2P("Recv", "0", "512") "}\n";
+    const char *text = BOTH(COLL("AllReduce", "1", "4096")) "{" HEAD(
+        "n1", "7", "0") "\"dump_stats\": {\"written\": 1}}\n"
+                        "{" COLL("ReduceScatter", "2", "1024") "}\n{" HEAD("n2", "7", "1")
+                            COLL("ReduceScatter", "2", "1024") "}\n" BOTH(COLL("AllGather", "3", "1024"))
+                                BOTH(COLL("PutSignal", "4", "8")) "{" HEAD("n1", "7", "0")
+                                    P2P("Send", "1", "512") "}\n{" HEAD("n2", "7", "1") P2P("Recv", "0", "512") "}\n";
     Trace *trace;
     Match *match = match_text(text, &trace);
     assert_int_equal(trace->world, 2);
@@ -63,8 +63,8 @@ static void test_inspector(void **state)
     trace_free(trace);
 }
 
-#define EVENT(rank, name, cat, args)                                                               \
-    "{\"name\": \"" name "\", \"cat\": \"" cat "\", \"ph\": \"b\", \"id\": 0, \"pid\": 39" rank    \
+#define EVENT(rank, name, cat, args)                                                                                   \
+    "{\"name\": \"" name "\", \"cat\": \"" cat "\", \"ph\": \"b\", \"id\": 0, \"pid\": 39" rank                        \
     ", \"tid\": 1, \"ts\": 17.5, \"args\": {\"CommHash\": 12715772615376301750, \"Rank\": " rank ", " args "}},\n"
 
 /* Proves that the events of NCCL's example plugin are calls: those that begin, of collectives and messages alone,
@@ -74,13 +74,16 @@ static void test_events(void **state)
     (void)state;
     const char *text =
         "[\n{\"name\": \"KernelLaunch\", \"cat\": \"KERNEL_LAUNCH\", \"ph\": \"b\", "
-        "\"args\": {\"Stream\": 0x262ca50}},\n"
-        EVENT("0", "AllReduce", "COLL", "\"SeqNum\": 0, \"Count\": 1024, \"Datatype\": \"ncclBfloat16\"")
-        EVENT("1", "AllReduce", "COLL", "\"SeqNum\": 0, \"Count\": 1024, \"Datatype\": \"ncclBfloat16\"")
-        EVENT("0", "Send", "P2P", "\"Peer\": 1, \"Count\": 64, \"Datatype\": \"ncclFloat32\"")
-        EVENT("1", "Recv", "P2P", "\"Peer\": 0, \"Count\": 64, \"Datatype\": \"ncclFloat32\"")
-        "{\"name\": \"AllReduce\", \"cat\": \"COLL\", \"ph\": \"e\", \"id\": 0, \"pid\": 390, \"tid\": 1, "
-        "\"ts\": 19.5},\n{}]\n";
+        "\"args\": {\"Stream\": 0x262ca50}},\n" EVENT("0", "AllReduce", "COLL",
+                                                      "\"SeqNum\": 0, \"Count\": 1024, \"Datatype\": \"ncclBfloat16\"")
+            EVENT("1", "AllReduce", "COLL", "\"SeqNum\": 0, \"Count\": 1024, \"Datatype\": \"ncclBfloat16\"") EVENT(
+                "0", "Send", "P2P", "\"Peer\": 1, \"Count\": 64, \"Datatype\": \"ncclFloat32\"")
+                EVENT("0", "PutSignal", "COLL", "\"SeqNum\": 1, \"Count\": 8, \"Datatype\": \"ncclInt8\"") EVENT(
+                    "1", "Recv", "P2P",
+                    "\"Peer\": 0, \"Count\": 64, \"Datatype\": \"ncclFloat32\"") "{\"name\": \"AllReduce\", \"cat\": "
+                                                                                 "\"COLL\", \"ph\": \"e\", \"id\": 0, "
+                                                                                 "\"pid\": 390, \"tid\": 1, "
+                                                                                 "\"ts\": 19.5},\n{}]\n";
     Trace *trace;
     Match *match = match_text(text, &trace);
     assert_int_equal(trace->world, 2);
@@ -88,6 +91,11 @@ static void test_events(void **state)
     check(trace, match, 0, RECORD_ALL_REDUCE, 2048, 2048);
     check(trace, match, 1, RECORD_SEND, 256, 256);
     assert_int_equal(trace_record(trace, 0)->dtype, RECORD_BF16);
+    gboolean said = FALSE;
+    for (guint i = 0; i < trace->notes->len; i++) {
+        said |= strstr(trace->notes->pdata[i], "left out: 1 of PutSignal") != NULL;
+    }
+    assert_true(said);
     match_free(match);
     trace_free(trace);
 }

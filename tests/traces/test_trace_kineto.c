@@ -4,21 +4,20 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
-#define HEAD(world)                                                                                \
-    "{\"schemaVersion\": 1, \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 0, "            \
-    "\"world_size\": " world ", \"pg_config\": [{\"pg_name\": \"0\", \"ranks\": [0, 1]}, "         \
+#define HEAD(world)                                                                                                    \
+    "{\"schemaVersion\": 1, \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 0, "                                \
+    "\"world_size\": " world ", \"pg_config\": [{\"pg_name\": \"0\", \"ranks\": [0, 1]}, "                             \
     "{\"pg_name\": \"7\", \"ranks\": []}]},\n\"traceEvents\": [\n"
-#define KERNEL(ts, dur, stream)                                                                    \
-    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"ts\": " ts ", \"dur\": " dur       \
+#define KERNEL(ts, dur, stream)                                                                                        \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"ts\": " ts ", \"dur\": " dur                           \
     ", \"args\": {\"device\": 0, \"stream\": " stream "}},\n"
-#define NCCL(ts, dur, args)                                                                        \
-    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "                                              \
-    "\"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)\","                                             \
-    " \"ts\": " ts ", \"dur\": " dur                                                               \
-    ", \"args\": {\"device\": 0, \"stream\": 40, \"correlation\": 5, " args "}},\n"
-#define ARGS                                                                                       \
-    "\"Collective name\": \"allreduce\", \"In msg nelems\": 1000, \"Out msg nelems\": 1000, "      \
-    "\"Group size\": 2, "                                                                          \
+#define NCCL(ts, dur, args)                                                                                            \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "                                                                  \
+    "\"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)\","                                                                 \
+    " \"ts\": " ts ", \"dur\": " dur ", \"args\": {\"device\": 0, \"stream\": 40, \"correlation\": 5, " args "}},\n"
+#define ARGS                                                                                                           \
+    "\"Collective name\": \"allreduce\", \"In msg nelems\": 1000, \"Out msg nelems\": 1000, "                          \
+    "\"Group size\": 2, "                                                                                              \
     "\"dtype\": \"BFloat16\", \"Process Group Name\": \"0\", \"Process Group Ranks\": \"[0, 1]\""
 #define END "{\"ph\": \"M\", \"name\": \"x\"}]}"
 
@@ -26,7 +25,7 @@ static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("k.json", text, strlen(text), FALSE, &error);
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("%s", error->message);
     }
     return trace;
@@ -39,19 +38,14 @@ static void test_timeline(void **state)
 {
     (void)state;
     Trace *trace = read_text(HEAD("2") KERNEL("1000.5", "10", "7") KERNEL("1012.5", "8.25", "7")
-                                 NCCL("1021", "20", ARGS) KERNEL("1022", "30", "7")
-                                     KERNEL("1060", "1", "7") END);
+                                 NCCL("1021", "20", ARGS) KERNEL("1022", "30", "7") KERNEL("1060", "1", "7") END);
     assert_int_equal(trace->records->len, 4);
     assert_true(trace->replicate && trace->world == 2);
-    const Record *a = trace_record(trace, 0), *c = trace_record(trace, 1),
-                 *b = trace_record(trace, 2);
+    const Record *a = trace_record(trace, 0), *c = trace_record(trace, 1), *b = trace_record(trace, 2);
     const Record *d = trace_record(trace, 3);
-    assert_true(a->op == RECORD_COMPUTE && a->duration_ps == 20250000 && a->gap_ps == 0 &&
-                a->start_ps == 0);
-    assert_true(c->op == RECORD_ALL_REDUCE && c->bytes_in == 2000 && c->dtype == RECORD_BF16 &&
-                c->stream == 40);
-    assert_true(c->gap_ps == 250000 && c->duration_ps == 20000000 && c->dep_count == 1 &&
-                c->source.node == 5);
+    assert_true(a->op == RECORD_COMPUTE && a->duration_ps == 20250000 && a->gap_ps == 0 && a->start_ps == 0);
+    assert_true(c->op == RECORD_ALL_REDUCE && c->bytes_in == 2000 && c->dtype == RECORD_BF16 && c->stream == 40);
+    assert_true(c->gap_ps == 250000 && c->duration_ps == 20000000 && c->dep_count == 1 && c->source.node == 5);
     assert_true(b->duration_ps == 30000000 && b->dep_count == 0 &&
                 b->gap_ps == 1250000);                      /* over the collective's end */
     assert_true(d->gap_ps == 8000000 && d->dep_count == 1); /* after both */
@@ -63,26 +57,25 @@ static void test_timeline(void **state)
 static void test_older_forms(void **state)
 {
     (void)state;
-    Trace *trace = read_text(
-        HEAD("8") "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"record_param_comms\", \"ts\": "
-                  "1, \"dur\": 1, \"args\": {\"External id\": 9,"
-                  " \"Collective name\": \"_allgather_base\", \"In msg nelems\": 16, \"Out msg "
-                  "nelems\": 64, \"Group size\": 4,"
-                  " \"dtype\": \"Float\", \"Process Group Name\": \"3\", \"Process Group Ranks\": "
-                  "\"[0, 2, ...]\","
-                  " \"Global rank start\": 0, \"Global rank stride\": 2}},\n"
-                  "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"nccl:all_to_all\", "
-                  "\"tid\": 3, \"ts\": 20, \"dur\": 9,"
-                  " \"args\": {\"Input Dims\": [[8, 32]], \"Input type\": [\"float\"]}},\n"
-                  "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", "
-                  "\"tid\": 3, \"ts\": 22, \"dur\": 1,"
-                  " \"args\": {\"correlation\": 77}},\n"
-                  "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclKernel_AllGather_RING\", "
-                  "\"ts\": 10, \"dur\": 2,"
-                  " \"args\": {\"stream\": 40, \"External id\": 9}},\n"
-                  "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "
-                  "\"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t\", \"ts\": 30, \"dur\": 2,"
-                  " \"args\": {\"stream\": 41, \"correlation\": 77}},\n" END);
+    Trace *trace = read_text(HEAD("8") "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"record_param_comms\", \"ts\": "
+                                       "1, \"dur\": 1, \"args\": {\"External id\": 9,"
+                                       " \"Collective name\": \"_allgather_base\", \"In msg nelems\": 16, \"Out msg "
+                                       "nelems\": 64, \"Group size\": 4,"
+                                       " \"dtype\": \"Float\", \"Process Group Name\": \"3\", \"Process Group Ranks\": "
+                                       "\"[0, 2, ...]\","
+                                       " \"Global rank start\": 0, \"Global rank stride\": 2}},\n"
+                                       "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"nccl:all_to_all\", "
+                                       "\"tid\": 3, \"ts\": 20, \"dur\": 9,"
+                                       " \"args\": {\"Input Dims\": [[8, 32]], \"Input type\": [\"float\"]}},\n"
+                                       "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", "
+                                       "\"tid\": 3, \"ts\": 22, \"dur\": 1,"
+                                       " \"args\": {\"correlation\": 77}},\n"
+                                       "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclKernel_AllGather_RING\", "
+                                       "\"ts\": 10, \"dur\": 2,"
+                                       " \"args\": {\"stream\": 40, \"External id\": 9}},\n"
+                                       "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "
+                                       "\"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t\", \"ts\": 30, \"dur\": 2,"
+                                       " \"args\": {\"stream\": 41, \"correlation\": 77}},\n" END);
     const Record *r = trace_record(trace, 0);
     const RecordGroup *group = trace_group_at(trace, r->group);
     assert_true(r->op == RECORD_ALL_GATHER && r->bytes_in == 64 && r->bytes_out == 256);
@@ -104,39 +97,34 @@ static void test_bad_events(void **state)
     } cases[] = {
         {HEAD("2") NCCL("1", "1", "\"In msg nelems\": \"1000\"") END,
          "is the string \"1000\"; it should be a whole number", 1},
-        {HEAD("2") NCCL("1", "1", "\"dtype\": \"Floot\"") END,
-         ":3: node 5: unknown dtype \"Floot\"", 1},
+        {HEAD("2") NCCL("1", "1", "\"dtype\": \"Floot\"") END, ":3: node 5: unknown dtype \"Floot\"", 1},
         {HEAD("2") NCCL("\"1\"", "1", ARGS) END, "\"ts\" of GPU work is the string \"1\"", 1},
         {HEAD("2") NCCL("1", "-1", ARGS) END, "\"dur\" of GPU work is the number -1", 1},
         {HEAD("2") NCCL("1", "1e30", ARGS) END, "\"dur\" of GPU work is the number 1e30", 1},
-        {HEAD("3")
-             NCCL("1", "1",
-                  "\"Collective name\": \"allreduce\", \"In msg nelems\": 0, \"dtype\": \"Float\","
-                  "\"Process Group Name\": \"0\"") END,
+        {HEAD("3") NCCL("1", "1",
+                        "\"Collective name\": \"allreduce\", \"In msg nelems\": 0, \"dtype\": \"Float\","
+                        "\"Process Group Name\": \"0\"") END,
          "all_reduce of 0 bytes", 1},
-        {HEAD("3") NCCL(
-             "1", "1",
-             "\"Collective name\": \"allreduce\", \"In msg nelems\": 9e15, \"dtype\": \"Float\","
-             "\"Process Group Name\": \"0\"") END,
+        {HEAD("3") NCCL("1", "1",
+                        "\"Collective name\": \"allreduce\", \"In msg nelems\": 9e15, \"dtype\": \"Float\","
+                        "\"Process Group Name\": \"0\"") END,
          "over 1 TiB", 1},
-        {HEAD("4")
-             NCCL("1", "1",
-                  "\"Collective name\": \"allreduce\", \"In msg nelems\": 8, \"dtype\": \"Float\","
-                  "\"Group size\": 3, \"Process Group Name\": \"0\"") END,
+        {HEAD("4") NCCL("1", "1",
+                        "\"Collective name\": \"allreduce\", \"In msg nelems\": 8, \"dtype\": \"Float\","
+                        "\"Group size\": 3, \"Process Group Name\": \"0\"") END,
          "but lists 2 ranks; the two should agree", 1},
         {HEAD("1") NCCL("1", "1", ARGS) END, "lists rank 1, but the job has 1 ranks", 1},
-        {HEAD("9")
-             NCCL("1", "1",
-                  "\"Collective name\": \"allreduce\", \"In msg nelems\": 8, \"dtype\": \"Float\","
-                  "\"Group size\": 3, \"Process Group Name\": \"8\"") END,
+        {HEAD("9") NCCL("1", "1",
+                        "\"Collective name\": \"allreduce\", \"In msg nelems\": 8, \"dtype\": \"Float\","
+                        "\"Group size\": 3, \"Process Group Name\": \"8\"") END,
          "are not said", 1},
         {HEAD("2") KERNEL("1", "1", "7") "{\"ph\": \"X\", \"cat\": \"ker", "ends too early", 1},
         {HEAD("2") KERNEL("1", "1", "7") "{\"ph\": }", "unallowed token", 0},
         {HEAD("2") END, "holds no operation", 0},
         {"{\"distributedInfo\": {\"rank\": 2, \"world_size\": 2}, \"traceEvents\": []}",
          "the rank should be below that", 0},
-        {"{\"distributedInfo\": {\"rank\": \"0\", \"world_size\": 2}, \"traceEvents\": []}",
-         "should be whole numbers", 0},
+        {"{\"distributedInfo\": {\"rank\": \"0\", \"world_size\": 2}, \"traceEvents\": []}", "should be whole numbers",
+         0},
         {"{\"traceEvents\": {}}", "should be an array", 0},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -158,18 +146,17 @@ static void count_kernels(const char *path, guint64 counts[2], guint64 elements_
     guint64 elements = 0;
     guint op = 0;
     static char line[1 << 20];
-    while (gzgets(file, line, sizeof line) != NULL) {
-        if (strstr(line, "\"cat\": \"kernel\"") != NULL) {
+    while (gzgets(file, line, sizeof line)) {
+        if (strstr(line, "\"cat\": \"kernel\"")) {
             kernel = strstr(line, "\"name\": \"ncclKernel_") != NULL;
-            op = strstr(line, "AllReduce") != NULL ? 0 : 1;
+            op = strstr(line, "AllReduce") ? 0 : 1;
         }
         const char *at = strstr(line, "\"In msg nelems\":");
-        elements =
-            at != NULL ? g_ascii_strtoull(at + strlen("\"In msg nelems\":"), NULL, 10) : elements;
+        elements = at ? g_ascii_strtoull(at + strlen("\"In msg nelems\":"), NULL, 10) : elements;
         at = strstr(line, "\"dtype\":");
-        if (kernel && at != NULL) {
+        if (kernel && at) {
             counts[op]++;
-            elements_bytes[op] += elements * (strstr(at, "Long") != NULL ? 8 : 4);
+            elements_bytes[op] += elements * (strstr(at, "Long") ? 8 : 4);
             kernel = FALSE;
         }
     }
@@ -184,7 +171,7 @@ static void test_shared_counts(void **state)
     (void)state;
     char *path = trace_test_shared("kineto/ddp_resnet_2ranks.json.gz");
     Trace *trace = trace_test_read_shared("kineto/ddp_resnet_2ranks.json.gz");
-    if (trace == NULL) {
+    if (!trace) {
         skip();
     }
     guint64 counts[2] = {0}, bytes[2] = {0}, own_counts[2] = {0}, own_bytes[2] = {0};
@@ -228,20 +215,17 @@ static void test_two_ranks(void **state)
 {
     (void)state;
     char *dir = g_dir_make_tmp("fanout-XXXXXX", NULL);
-    char *one = g_build_filename(dir, "rank0.json", NULL),
-         *two = g_build_filename(dir, "rank1.json", NULL);
+    char *one = g_build_filename(dir, "rank0.json", NULL), *two = g_build_filename(dir, "rank1.json", NULL);
     const char *text = HEAD("2") NCCL("1", "1", ARGS) END;
     char **halves = g_strsplit(text, "\"rank\": 0", 2);
     char *other = g_strjoinv("\"rank\": 1", halves);
-    assert_true(g_file_set_contents(one, text, -1, NULL) &&
-                g_file_set_contents(two, other, -1, NULL));
+    assert_true(g_file_set_contents(one, text, -1, NULL) && g_file_set_contents(two, other, -1, NULL));
     const char *paths[] = {one};
     TraceReadSpec spec = {0};
     GError *error = NULL;
     GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
     assert_non_null(jobs);
-    assert_true(((Trace *)jobs->pdata[0])->recorded_ranks == 2 &&
-                !((Trace *)jobs->pdata[0])->replicate);
+    assert_true(((Trace *)jobs->pdata[0])->recorded_ranks == 2 && !((Trace *)jobs->pdata[0])->replicate);
     g_ptr_array_free(jobs, TRUE);
     assert_true(g_file_set_contents(two, text, -1, NULL));
     assert_null(trace_read_jobs(paths, 1, &spec, &error));
@@ -270,7 +254,7 @@ static void test_memory(void **state)
 {
     (void)state;
     const char *sanitize = g_getenv("SANITIZE");
-    if (sanitize != NULL && strcmp(sanitize, "no") != 0) {
+    if (sanitize && strcmp(sanitize, "no") != 0) {
         skip(); /* whose own memory grows */
     }
     char *path = g_build_filename(g_get_tmp_dir(), "fanout-test-memory.json", NULL);
@@ -301,9 +285,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_timeline),   cmocka_unit_test(test_older_forms),
-        cmocka_unit_test(test_bad_events), cmocka_unit_test(test_shared_counts),
-        cmocka_unit_test(test_two_ranks),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_timeline),      cmocka_unit_test(test_older_forms), cmocka_unit_test(test_bad_events),
+        cmocka_unit_test(test_shared_counts), cmocka_unit_test(test_two_ranks),   cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,27 +1,29 @@
 #include "tests/traces/trace_test.h"
 
+#include "traces/format/kineto/kineto.h"
+
 /* A trace of four ranks with one kernel, its launch, and an annotation around that. */
-#define TRACE(annotation, kernel, args)                                                            \
-    "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 0, \"world_size\": 4, \"pg_config\": " \
-    "[{\"pg_name\": \"0\", \"ranks\": [0, 1, 2, 3]}]}, \"traceEvents\": [" annotation              \
-    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernelExC\", \"tid\": 1, "   \
-    "\"ts\": 120.0, \"dur\": 5.0, \"args\": {\"correlation\": 9}}, "                               \
-    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" kernel                                     \
-    "\", \"ts\": 1000, \"dur\": 100.5, \"args\": {\"correlation\": 9, \"stream\": 20, "            \
+#define TRACE(annotation, kernel, args)                                                                                \
+    "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 0, \"world_size\": 4, \"pg_config\": "                     \
+    "[{\"pg_name\": \"0\", \"ranks\": [0, 1, 2, 3]}]}, \"traceEvents\": [" annotation                                  \
+    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernelExC\", \"tid\": 1, "                       \
+    "\"ts\": 120.0, \"dur\": 5.0, \"args\": {\"correlation\": 9}}, "                                                   \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" kernel                                                         \
+    "\", \"ts\": 1000, \"dur\": 100.5, \"args\": {\"correlation\": 9, \"stream\": 20, "                                \
     "\"device\": 0" args "}}]}"
-#define SIZED(name, in, out)                                                                       \
-    ", \"Collective name\": \"" name "\", \"In msg nelems\": " in ", \"Out msg nelems\": " out     \
+#define SIZED(name, in, out)                                                                                           \
+    ", \"Collective name\": \"" name "\", \"In msg nelems\": " in ", \"Out msg nelems\": " out                         \
     ", \"dtype\": \"BFloat16\", \"Group size\": 4, \"Process Group Name\": \"0\""
-#define ANNOTATION(name, dims)                                                                     \
-    "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"" name                              \
-    "\", \"tid\": 1, \"ts\": 100.0, \"dur\": 50.0, \"args\": {\"Input Dims\": [" dims              \
+#define ANNOTATION(name, dims)                                                                                         \
+    "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"" name                                                  \
+    "\", \"tid\": 1, \"ts\": 100.0, \"dur\": 50.0, \"args\": {\"Input Dims\": [" dims                                  \
     "], \"Input type\": [\"float\"]}}, "
 
 static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("k.json", text, strlen(text), FALSE, &error);
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("%s", error->message);
     }
     return trace;
@@ -47,8 +49,7 @@ static void test_understood(void **state)
         {TRACE("", "ncclSymDevKernel_ReduceScatter_LDMC_sum_bf16(ncclSymDevArgs)",
                SIZED("_reduce_scatter_base", "4096", "1024")),
          RECORD_REDUCE_SCATTER, 8192, 2048, RECORD_BF16},
-        {TRACE(ANNOTATION("nccl:all_gather_into_tensor_coalesced", "[1024]"),
-               "ncclDevKernel_AllGather_RING_LL(x)", ""),
+        {TRACE(ANNOTATION("nccl:all_gather_into_tensor_coalesced", "[1024]"), "ncclDevKernel_AllGather_RING_LL(x)", ""),
          RECORD_ALL_GATHER, 4096, 16384, RECORD_F32},
         {TRACE(ANNOTATION("nccl:all_gather_into_tensor_coalesced", "[1024], [2, 256]"),
                "ncclDevKernel_AllGather_RING_LL(x)", ""),
@@ -56,27 +57,23 @@ static void test_understood(void **state)
         {TRACE(ANNOTATION("nccl:reduce_scatter_tensor_coalesced", "[[4096], [64, 64]]"),
                "ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(x)", ""),
          RECORD_REDUCE_SCATTER, 32768, 8192, RECORD_F32},
-        {TRACE("", "ncclDevKernel_AllGather_RING_LL(x)", SIZED("coalesced", "100", "400")),
-         RECORD_ALL_GATHER, 200, 800, RECORD_BF16},
-        {TRACE("", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)",
-               SIZED("allreduce_coalesced", "100", "100")),
+        {TRACE("", "ncclDevKernel_AllGather_RING_LL(x)", SIZED("coalesced", "100", "400")), RECORD_ALL_GATHER, 200, 800,
+         RECORD_BF16},
+        {TRACE("", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)", SIZED("allreduce_coalesced", "100", "100")),
          RECORD_ALL_REDUCE, 200, 200, RECORD_BF16},
-        {TRACE("", "ncclDevKernel_SendRecv(x)", SIZED("all_to_all_single", "64", "64")),
-         RECORD_ALL_TO_ALL, 128, 128, RECORD_BF16},
-        {TRACE(ANNOTATION("nccl:send 0->2", "[16]"), "ncclDevKernel_SendRecv(x)", ""), RECORD_SEND,
-         64, 64, RECORD_F32},
-        {TRACE(ANNOTATION("nccl:recv 0<-3", "[16]"), "ncclDevKernel_SendRecv(x)", ""), RECORD_RECV,
-         64, 64, RECORD_F32},
-        {TRACE("", "some_vendors_kernel(x)", SIZED("allreduce", "8", "8")), RECORD_ALL_REDUCE, 16,
-         16, RECORD_BF16},
+        {TRACE("", "ncclDevKernel_SendRecv(x)", SIZED("all_to_all_single", "64", "64")), RECORD_ALL_TO_ALL, 128, 128,
+         RECORD_BF16},
+        {TRACE(ANNOTATION("nccl:send 0->2", "[16]"), "ncclDevKernel_SendRecv(x)", ""), RECORD_SEND, 64, 64, RECORD_F32},
+        {TRACE(ANNOTATION("nccl:recv 0<-3", "[16]"), "ncclDevKernel_SendRecv(x)", ""), RECORD_RECV, 64, 64, RECORD_F32},
+        {TRACE("", "some_vendors_kernel(x)", SIZED("allreduce", "8", "8")), RECORD_ALL_REDUCE, 16, 16, RECORD_BF16},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         Trace *trace = read_text(cases[i].text);
         const Record *r = trace_record(trace, 0);
         if (trace->records->len != 1 || r->op != cases[i].op || r->bytes_in != cases[i].in ||
             r->bytes_out != cases[i].out || r->dtype != cases[i].dtype) {
-            fail_msg("case %u: %s of %u and %u bytes of %s", (guint)i, record_op_name(r->op),
-                     (guint)r->bytes_in, (guint)r->bytes_out, record_dtype_name(r->dtype));
+            fail_msg("case %u: %s of %u and %u bytes of %s", (guint)i, record_op_name(r->op), (guint)r->bytes_in,
+                     (guint)r->bytes_out, record_dtype_name(r->dtype));
         }
         assert_int_equal(trace->notes->len, 0);
         assert_int_equal(trace_skipped(trace), 0);
@@ -105,8 +102,7 @@ static void test_noted(void **state)
          "1 of two_shot_all_reduce_kernel, 100.50 us"},
         {TRACE("", "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(x)", ""),
          "1 of cross_device_reduce_1stage, 100.50 us"},
-        {TRACE("", "void deep_ep::internode_ll::dispatch<true, 7168>(void*)", ""),
-         "1 of dispatch, 100.50 us"},
+        {TRACE("", "void deep_ep::internode_ll::dispatch<true, 7168>(void*)", ""), "1 of dispatch, 100.50 us"},
         {TRACE("", "nvshmemi_transfer_rma_nbi(x)", ""), "1 of nvshmemi_transfer_rma_nbi, "},
         {TRACE("", "void userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<4>(x)", ""),
          "1 of userbuffers_fp16_sum_inplace_gpu_rr_rs_oop, "},
@@ -126,7 +122,7 @@ static void test_noted(void **state)
         assert_true(r->op == RECORD_COMPUTE && r->duration_ps == 100500000 && !r->skipped);
         assert_int_equal(trace_skipped(trace), 0);
         assert_int_equal(trace->notes->len, 1);
-        if (strstr(trace->notes->pdata[0], cases[i].note) == NULL) {
+        if (!strstr(trace->notes->pdata[0], cases[i].note)) {
             fail_msg("'%s' should say '%s'", (char *)trace->notes->pdata[0], cases[i].note);
         }
         trace_free(trace);
@@ -138,10 +134,9 @@ static void test_noted(void **state)
 static void test_launching_ops(void **state)
 {
     (void)state;
-#define LAUNCHING(name, dims, types, concrete)                                                     \
-    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" name "\", \"tid\": 1, \"ts\": 100.0, \"dur\": "       \
-    "50.0, \"args\": {\"External id\": 77, \"Input Dims\": [" dims "], \"Input type\": [" types "]"      \
-    concrete "}}, "
+#define LAUNCHING(name, dims, types, concrete)                                                                         \
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" name "\", \"tid\": 1, \"ts\": 100.0, \"dur\": "                \
+    "50.0, \"args\": {\"External id\": 77, \"Input Dims\": [" dims "], \"Input type\": [" types "]" concrete "}}, "
 #define KERNEL(name, launch) TRACE(launch, "void ns::" name "<c10::BFloat16, 16>(x)", ", \"External id\": 77")
     static const struct {
         const char *text;
@@ -180,8 +175,8 @@ static void test_launching_ops(void **state)
         const Record *r = trace_record(trace, 0);
         if (trace->records->len != 1 || r->op != cases[i].op || r->bytes_in != cases[i].in ||
             r->bytes_out != cases[i].out || r->dtype != cases[i].dtype || r->reduction != cases[i].reduction) {
-            fail_msg("case %u: %s of %u and %u bytes of %s", (guint)i, record_op_name(r->op),
-                     (guint)r->bytes_in, (guint)r->bytes_out, record_dtype_name(r->dtype));
+            fail_msg("case %u: %s of %u and %u bytes of %s", (guint)i, record_op_name(r->op), (guint)r->bytes_in,
+                     (guint)r->bytes_out, record_dtype_name(r->dtype));
         }
         assert_int_equal(trace_group_at(trace, r->group)->n, 4);
         assert_int_equal(trace->notes->len, 0);
@@ -219,14 +214,13 @@ static void test_computations(void **state)
 static void test_coalesced_once(void **state)
 {
     (void)state;
-#define LAUNCH(n)                                                                                  \
-    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernelExC\", \"tid\": 1, "   \
-    "\"ts\": 12" n ".0, \"dur\": 1.0, \"args\": {\"correlation\": 9" n "}}, "                      \
-    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel_AllGather_RING_LL(x)\", "      \
+#define LAUNCH(n)                                                                                                      \
+    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernelExC\", \"tid\": 1, "                       \
+    "\"ts\": 12" n ".0, \"dur\": 1.0, \"args\": {\"correlation\": 9" n "}}, "                                          \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel_AllGather_RING_LL(x)\", "                          \
     "\"ts\": 1" n "00, \"dur\": 50, \"args\": {\"correlation\": 9" n ", \"stream\": 20}}, "
-    Trace *trace = read_text(TRACE(
-        ANNOTATION("nccl:all_gather_into_tensor_coalesced", "[8], [8]") LAUNCH("1") LAUNCH("2"),
-        "gemm", ""));
+    Trace *trace = read_text(
+        TRACE(ANNOTATION("nccl:all_gather_into_tensor_coalesced", "[8], [8]") LAUNCH("1") LAUNCH("2"), "gemm", ""));
     guint64 bytes = 0;
     for (guint i = 0; i < trace->records->len; i++) {
         bytes += trace_record(trace, i)->bytes_in;
@@ -261,8 +255,8 @@ static void test_counts(void **state)
 static void test_wraps(void **state)
 {
     (void)state;
-#define WHEN(ts)                                                                                   \
-    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"a\", \"ts\": " ts                            \
+#define WHEN(ts)                                                                                                       \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"a\", \"ts\": " ts                                                \
     ", \"dur\": 1, \"args\": {\"stream\": 9223372036854775807, \"device\": -9223372036854775807}}"
 #define ALL(events) "{\"traceEvents\": [" events "]}"
     static const struct {
@@ -283,23 +277,35 @@ static void test_wraps(void **state)
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         GError *error = NULL;
-        Trace *trace =
-            trace_test_read("k.json", cases[i].text, strlen(cases[i].text), FALSE, &error);
-        if (trace != NULL || strstr(error->message, cases[i].says) == NULL) {
-            fail_msg("case %u: '%s' should say '%s'", (guint)i, trace != NULL ? "read" : error->message,
-                     cases[i].says);
+        Trace *trace = trace_test_read("k.json", cases[i].text, strlen(cases[i].text), FALSE, &error);
+        if (trace || !strstr(error->message, cases[i].says)) {
+            fail_msg("case %u: '%s' should say '%s'", (guint)i, trace ? "read" : error->message, cases[i].says);
         }
         g_clear_error(&error);
+    }
+}
+
+/* Proves what is left of a kernel's name without its return type, namespaces, template arguments and parameters; and
+ * that one of which nothing is left stays whole. */
+static void test_bare_names(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"void a::b::run<int, c<4>>(float*)", "run"}, {"f(int)", "f"}, {"f", "f"}, {"g<1>", "g"}, {"<x>", "<x>"},
+        {"(anonymous namespace)::k<2>(int)", "k"},    {"", ""},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *bare = kineto_comm_bare_name(names[i][0]);
+        assert_string_equal(bare, names[i][1]);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_understood),   cmocka_unit_test(test_noted),
-        cmocka_unit_test(test_computations), cmocka_unit_test(test_coalesced_once),
-        cmocka_unit_test(test_counts),       cmocka_unit_test(test_wraps),
-        cmocka_unit_test(test_launching_ops),
+        cmocka_unit_test(test_bare_names),   cmocka_unit_test(test_understood),     cmocka_unit_test(test_noted),
+        cmocka_unit_test(test_computations), cmocka_unit_test(test_coalesced_once), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_wraps),        cmocka_unit_test(test_launching_ops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

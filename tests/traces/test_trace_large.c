@@ -22,7 +22,7 @@ static Trace *read_text(const char *text, char **message)
     double before = seconds();
     Trace *trace = trace_test_read("l.trace", text, strlen(text), FALSE, &error);
     assert_true(seconds() - before < SECONDS_MAX);
-    *message = trace == NULL ? g_strdup(error->message) : NULL;
+    *message = !trace ? g_strdup(error->message) : NULL;
     g_clear_error(&error);
     return trace;
 }
@@ -35,12 +35,8 @@ static void test_one_group(void **state)
     static const struct {
         const char *ranks;
         gboolean good;
-    } cases[] = {{"0-249999", TRUE},
-                 {"249999,0-249998", TRUE},
-                 {"125000-249999,0-124999", TRUE},
-                 {"0-249999,0", FALSE},
-                 {"0-249999,249999", FALSE},
-                 {"7,0-249999", FALSE},
+    } cases[] = {{"0-249999", TRUE},    {"249999,0-249998", TRUE},  {"125000-249999,0-124999", TRUE},
+                 {"0-249999,0", FALSE}, {"0-249999,249999", FALSE}, {"7,0-249999", FALSE},
                  {"0-250000", FALSE}};
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *message, *text = g_strdup_printf("fanout-trace 1\nworld 250000\ngroup g %s\nrank *\n1 "
@@ -48,7 +44,7 @@ static void test_one_group(void **state)
                                                cases[i].ranks);
         Trace *trace = read_text(text, &message);
         assert_true((trace != NULL) == cases[i].good);
-        if (trace != NULL) {
+        if (trace) {
             const RecordGroup *group = trace_group_at(trace, trace_record(trace, 0)->group);
             assert_int_equal(group->n, 250000);
             for (guint32 place = 0; place < group->n; place += 12345) {
@@ -78,8 +74,7 @@ static void test_many_groups(void **state)
         char *message;
         Trace *trace = read_text(text->str, &message);
         assert_true((trace != NULL) == (n == 120));
-        assert_true(trace != NULL ||
-                    strstr(message, ":136: the groups have over 33554432 members in all") != NULL);
+        assert_true(trace || strstr(message, ":136: the groups have over 33554432 members in all"));
         trace_free(trace);
         g_free(message);
         g_string_free(text, TRUE);

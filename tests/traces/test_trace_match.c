@@ -7,7 +7,7 @@ static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("m.trace", text, strlen(text), FALSE, &error);
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("%s", error->message);
     }
     return trace;
@@ -20,26 +20,22 @@ static Trace *read_text(const char *text)
 static void test_matching(void **state)
 {
     (void)state;
-    Trace *trace = read_text(
-        HEAD "rank 0\n1 all_reduce group=a bytes=8\n2 all_gather group=a bytes=8\n3 send to=3 "
-             "tag=5 bytes=64\n"
-             "4 send to=3 tag=6 bytes=32\n"
-             "rank 1\n1 compute 1us\n7 all_reduce group=a bytes=8\n9 all_gather group=a bytes=8\n"
-             "rank 3\n1 recv from=0 tag=6 bytes=32\n2 recv from=0 tag=5 bytes=64\n");
+    Trace *trace = read_text(HEAD "rank 0\n1 all_reduce group=a bytes=8\n2 all_gather group=a bytes=8\n3 send to=3 "
+                                  "tag=5 bytes=64\n"
+                                  "4 send to=3 tag=6 bytes=32\n"
+                                  "rank 1\n1 compute 1us\n7 all_reduce group=a bytes=8\n9 all_gather group=a bytes=8\n"
+                                  "rank 3\n1 recv from=0 tag=6 bytes=32\n2 recv from=0 tag=5 bytes=64\n");
     GError *error = NULL;
     Match *match = match_new(trace, FALSE, &error);
-    if (match == NULL) {
+    if (!match) {
         fail_msg("%s", error->message);
     }
     assert_int_equal(match->items->len, 4);
     const MatchItem *item = &g_array_index(match->items, MatchItem, 1);
     assert_true(item->op == RECORD_ALL_GATHER && item->n == 2 && item->sequence == 1);
-    assert_int_equal(
-        trace_record(trace, g_array_index(match->members, guint32, item->first + 1))->source.node,
-        9);
+    assert_int_equal(trace_record(trace, g_array_index(match->members, guint32, item->first + 1))->source.node, 9);
     item = &g_array_index(match->items, MatchItem, 2);
-    assert_int_equal(
-        trace_record(trace, g_array_index(match->members, guint32, item->first + 1))->tag, 5);
+    assert_int_equal(trace_record(trace, g_array_index(match->members, guint32, item->first + 1))->tag, 5);
     match_free(match);
     trace_free(trace);
 }
@@ -66,18 +62,13 @@ static void test_mismatches(void **state)
         {"rank 0\n1 all_reduce group=a bytes=8 reduction=max\nrank 1\n1 all_reduce group=a "
          "bytes=8\n",
          "reductions differ", 1},
-        {"rank 0\n1 broadcast group=a bytes=8 root=0\nrank 1\n1 broadcast group=a bytes=8 root=1\n",
-         "roots differ", 1},
-        {"rank 0\n1 all_reduce group=a bytes=8\n",
-         "rank 1 takes no part in the 1. collective of group 'a'", 1},
-        {"rank 0\n1 all_reduce group=a bytes=8\n",
-         "its trace is missing: give the files of all ranks", 1},
+        {"rank 0\n1 broadcast group=a bytes=8 root=0\nrank 1\n1 broadcast group=a bytes=8 root=1\n", "roots differ", 1},
+        {"rank 0\n1 all_reduce group=a bytes=8\n", "rank 1 takes no part in the 1. collective of group 'a'", 1},
+        {"rank 0\n1 all_reduce group=a bytes=8\n", "its trace is missing: give the files of all ranks", 1},
         {"rank 0\n1 all_reduce group=a bytes=8\nrank 1\n1 compute 1us\n",
          "all ranks of a group should make the same calls", 1},
-        {"rank 0\n1 send to=1 bytes=8\nrank 1\n1 recv from=0 bytes=9\n",
-         "sizes differ: send of 8 bytes", 1},
-        {"rank 0\n1 send to=1 bytes=8 tag=1\nrank 1\n1 recv from=0 bytes=8 tag=2\n",
-         "finds no receive on rank 1", 2},
+        {"rank 0\n1 send to=1 bytes=8\nrank 1\n1 recv from=0 bytes=9\n", "sizes differ: send of 8 bytes", 1},
+        {"rank 0\n1 send to=1 bytes=8 tag=1\nrank 1\n1 recv from=0 bytes=8 tag=2\n", "finds no receive on rank 1", 2},
         {"rank 0\n1 recv from=3 bytes=8\n", "finds no send on rank 3, whose trace is missing", 1},
         {"group c 0,1\nrank 0\n1 all_reduce group=a bytes=8\n2 all_reduce group=c bytes=8 after=1\n"
          "rank 1\n1 all_reduce group=c bytes=8\n2 all_reduce group=a bytes=8 after=1\n",
@@ -91,7 +82,7 @@ static void test_mismatches(void **state)
         GError *error = NULL;
         Trace *trace = read_text(text);
         assert_null(match_new(trace, FALSE, &error));
-        if (strstr(error->message, cases[i].says) == NULL) {
+        if (!strstr(error->message, cases[i].says)) {
             fail_msg("'%s' should say '%s'", error->message, cases[i].says);
         }
         g_clear_error(&error);
@@ -140,12 +131,11 @@ static void test_selection(void **state)
                  {0, FALSE, 9000000, 0, 4, 1, 1}};
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         Trace *trace = read_text(text);
-        TraceSelection selection = {cases[i].limit, cases[i].ranks ? ranks : NULL, cases[i].from,
-                                    cases[i].to};
+        TraceSelection selection = {cases[i].limit, cases[i].ranks ? ranks : NULL, cases[i].from, cases[i].to};
         GError *error = NULL;
         assert_true(trace_select(trace, &selection, &error));
         Match *match = match_new(trace, FALSE, &error);
-        if (match == NULL) {
+        if (!match) {
             fail_msg("%s", error->message);
         }
         guint played = 0;

@@ -2,19 +2,18 @@
 
 #include "traces/record/match.h"
 
-#define CALL(pid, op, count, dtype, root, comm, more)                                              \
-    "node1:" pid ":" pid " [" pid "] NCCL INFO " op                                                \
-    ": opCount 1f sendbuff 0x7f10 recvbuff (nil) count " count " datatype " dtype                  \
-    " op 0 root " root " comm " comm more " stream 0x55aa\n"
-#define INIT(pid, comm, rank, n, id)                                                               \
-    "2026-01-01 node1:" pid ":9 [" pid "] NCCL INFO ncclCommInitRank comm " comm " rank " rank     \
-    " nranks " n " cudaDev 0 nvmlDev 0 busId 1000 commId " id " - Init COMPLETE\n"
+#define CALL(pid, op, count, dtype, root, comm, more)                                                                  \
+    "node1:" pid ":" pid " [" pid "] NCCL INFO " op ": opCount 1f sendbuff 0x7f10 recvbuff (nil) count " count         \
+    " datatype " dtype " op 0 root " root " comm " comm more " stream 0x55aa\n"
+#define INIT(pid, comm, rank, n, id)                                                                                   \
+    "2026-01-01 node1:" pid ":9 [" pid "] NCCL INFO ncclCommInitRank comm " comm " rank " rank " nranks " n            \
+    " cudaDev 0 nvmlDev 0 busId 1000 commId " id " - Init COMPLETE\n"
 
 static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("x.log", text, strlen(text), FALSE, &error);
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("%s", error->message);
     }
     return trace;
@@ -26,24 +25,21 @@ static Trace *read_text(const char *text)
 static void test_communicators(void **state)
 {
     (void)state;
-    Trace *trace =
-        read_text("node1:0:0 [0] NCCL INFO NCCL version 2.27\n" INIT("0", "0xa0", "1", "2", "0xc1")
-                      INIT("1", "0xa1", "0", "2", "0xc1") INIT("0", "0xb0", "0", "3", "0xc2")
-                          INIT("1", "0xb1", "2", "3", "0xc2") INIT("2", "0xb2", "1", "3", "0xc2")
-                              CALL("0", "AllReduce", "256", "7", "0", "0xa0", " [nranks=2]")
-                                  CALL("1", "AllReduce", "256", "7", "0", "0xa1", "")
-                                      CALL("0", "ReduceScatter", "100", "9", "0", "0xb0", "")
-                                          CALL("0", "AllGather", "10", "4", "0", "0xb0", ""));
+    Trace *trace = read_text("node1:0:0 [0] NCCL INFO NCCL version 2.27\n" INIT("0", "0xa0", "1", "2", "0xc1")
+                                 INIT("1", "0xa1", "0", "2", "0xc1") INIT("0", "0xb0", "0", "3", "0xc2")
+                                     INIT("1", "0xb1", "2", "3", "0xc2") INIT("2", "0xb2", "1", "3", "0xc2")
+                                         CALL("0", "AllReduce", "256", "7", "0", "0xa0", " [nranks=2]")
+                                             CALL("1", "AllReduce", "256", "7", "0", "0xa1", "")
+                                                 CALL("0", "ReduceScatter", "100", "9", "0", "0xb0", "")
+                                                     CALL("0", "AllGather", "10", "4", "0", "0xb0", ""));
     assert_int_equal(trace->world, 3);
     assert_int_equal(trace->records->len, 4);
     const Record *r = trace_record(trace, 0);
     const RecordGroup *group = trace_group_at(trace, r->group);
-    assert_true(r->op == RECORD_ALL_REDUCE && r->bytes_in == 1024 && r->dtype == RECORD_F32 &&
-                r->rank == 0);
+    assert_true(r->op == RECORD_ALL_REDUCE && r->bytes_in == 1024 && r->dtype == RECORD_F32 && r->rank == 0);
     assert_true(group->n == 2 && group->ranks[0] == 2 && group->ranks[1] == 0);
     r = trace_record(trace, 1);
-    assert_true(r->op == RECORD_REDUCE_SCATTER && r->bytes_in == 600 && r->bytes_out == 200 &&
-                r->dep_count == 1);
+    assert_true(r->op == RECORD_REDUCE_SCATTER && r->bytes_in == 600 && r->bytes_out == 200 && r->dep_count == 1);
     r = trace_record(trace, 2);
     assert_true(r->op == RECORD_ALL_GATHER && r->bytes_in == 80 && r->bytes_out == 240);
     assert_int_equal(trace_record(trace, 3)->rank, 2);
@@ -55,12 +51,10 @@ static void test_communicators(void **state)
 static void test_one_process(void **state)
 {
     (void)state;
-    Trace *trace = read_text(INIT("0", "0xa0", "0", "4", "0xc1")
-                                 CALL("0", "Broadcast", "8", "0", "2", "0xa0", "")
-                                     CALL("0", "Send", "8", "0", "1", "0xa0", "")
-                                         CALL("0", "Send", "8", "0", "0", "0xa0", "")
-                                             CALL("0", "Recv", "8", "0", "3", "0xa0", "")
-                                                 CALL("0", "AllReduce", "8", "0", "0", "0xa0", ""));
+    Trace *trace = read_text(
+        INIT("0", "0xa0", "0", "4", "0xc1") CALL("0", "Broadcast", "8", "0", "2", "0xa0", "")
+            CALL("0", "Send", "8", "0", "1", "0xa0", "") CALL("0", "Send", "8", "0", "0", "0xa0", "")
+                CALL("0", "Recv", "8", "0", "3", "0xa0", "") CALL("0", "AllReduce", "8", "0", "0", "0xa0", ""));
     assert_true(trace->replicate && trace->world == 4);
     assert_int_equal(trace_record(trace, 0)->peer, 2);
     assert_int_equal(trace_record(trace, 1)->dep_count, 1);
@@ -78,15 +72,11 @@ static void test_bad_lines(void **state)
         const char *text, *says;
         guint64 skipped;
     } cases[] = {
-        {CALL("0", "AllReduce", "8", "17", "0", "0xa0", ""), "datatype 17 should be 0 (int8) to 11",
-         1},
-        {CALL("0", "AllReduce", "-8", "7", "0", "0xa0", ""),
-         "all_reduce should have 'count' with a number", 1},
+        {CALL("0", "AllReduce", "8", "17", "0", "0xa0", ""), "datatype 17 should be 0 (int8) to 11", 1},
+        {CALL("0", "AllReduce", "-8", "7", "0", "0xa0", ""), "all_reduce should have 'count' with a number", 1},
         {CALL("0", "AllReduce", "9000000000000", "7", "0", "0xa0", ""), "is over 1 TiB", 1},
-        {CALL("0", "Broadcast", "8", "7", "9", "0xa0", ""),
-         "root 9 should be below the communicator's 4 ranks", 1},
-        {CALL("5", "AllReduce", "8", "7", "0", "0xa0", ""),
-         "has no Init line of the largest communicator", 1},
+        {CALL("0", "Broadcast", "8", "7", "9", "0xa0", ""), "root 9 should be below the communicator's 4 ranks", 1},
+        {CALL("5", "AllReduce", "8", "7", "0", "0xa0", ""), "has no Init line of the largest communicator", 1},
         {INIT("0", "0xa0", "7", "4", "0xc1"), "the rank below nranks", 1},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -108,15 +98,15 @@ static void test_left_out(void **state)
         CALL("0", "PutSignal", "4096", "7", "1", "0xa0", "") CALL("1", "WaitSignal", "0", "7", "0", "0xa1", "")
             CALL("0", "AllReduce", "0", "7", "0", "0xa0", "") CALL("1", "AllReduce", "0", "7", "0", "0xa1", "")
                 CALL("0", "AllReduce", "2048", "7", "0", "0xa0", "")
-                CALL("1", "AllReduce", "2048", "7", "0", "0xa1", "")
-                    CALL("1", "AllShuffle", "8", "7", "0", "0xa1", "");
+                    CALL("1", "AllReduce", "2048", "7", "0", "0xa1", "")
+                        CALL("1", "AllShuffle", "8", "7", "0", "0xa1", "");
     GError *error = NULL;
     Trace *trace = trace_test_read("x.log", text, strlen(text), FALSE, &error);
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("%s", error->message);
     }
     Match *match = match_new(trace, FALSE, &error);
-    if (match == NULL) {
+    if (!match) {
         fail_msg("%s", error->message);
     }
     assert_int_equal(match->items->len, 1);

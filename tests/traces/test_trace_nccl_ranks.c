@@ -2,12 +2,12 @@
 
 #include "traces/record/match.h"
 
-#define CALL(who, op, count, root, comm, more)                                                     \
-    who " NCCL INFO " op ": opCount 12 sendbuff 0x7f10 recvbuff (nil) count " count                \
-        " datatype 7 op 0 root " root " comm " comm " [nranks=2] stream 0x55aa" more "\n"
-#define INIT(who, how, comm, rank, n, dev, more)                                                   \
-    who " NCCL INFO " how " comm " comm " rank " rank " nranks " n " cudaDev " dev                 \
-        " nvmlDev 0 busId 1000 " more " - Init COMPLETE\n"
+#define CALL(who, op, count, root, comm, more)                                                                         \
+    who " NCCL INFO " op ": opCount 12 sendbuff 0x7f10 recvbuff (nil) count " count " datatype 7 op 0 root " root      \
+        " comm " comm " [nranks=2] stream 0x55aa" more "\n"
+#define INIT(who, how, comm, rank, n, dev, more)                                                                       \
+    who " NCCL INFO " how " comm " comm " rank " rank " nranks " n " cudaDev " dev " nvmlDev 0 busId 1000 " more       \
+        " - Init COMPLETE\n"
 
 /* "RANK OP PEER" of each operation, by rank. */
 static char *operations(const Trace *trace)
@@ -27,20 +27,16 @@ static const struct {
     const char *what, *text, *operations;
 } cases[] = {
     {"devices of one process, the second one first",
-     CALL("b:9:12 [1]", "Send", "100", "0", "0x2", "")
-         CALL("b:9:11 [0]", "Recv", "100", "1", "0x1", ""),
+     CALL("b:9:12 [1]", "Send", "100", "0", "0x2", "") CALL("b:9:11 [0]", "Recv", "100", "1", "0x1", ""),
      "0 recv 1; 1 send 0"},
     {"processes of one host, by device and not by id",
-     CALL("b:8:12 [1]", "Send", "100", "0", "0x2", "")
-         CALL("b:9:11 [0]", "Recv", "100", "1", "0x2", ""),
+     CALL("b:8:12 [1]", "Send", "100", "0", "0x2", "") CALL("b:9:11 [0]", "Recv", "100", "1", "0x2", ""),
      "0 recv 1; 1 send 0"},
     {"processes that each see one device, by id",
-     CALL("b:12:12 [0]", "Send", "100", "0", "0x2", "")
-         CALL("b:9:11 [0]", "Recv", "100", "1", "0x1", ""),
+     CALL("b:12:12 [0]", "Send", "100", "0", "0x2", "") CALL("b:9:11 [0]", "Recv", "100", "1", "0x1", ""),
      "0 recv 1; 1 send 0"},
     {"hosts, whose numbers are numbers",
-     CALL("n10:5:5 [0]", "Send", "100", "0", "0x2", "")
-         CALL("n9:7:7 [0]", "Recv", "100", "1", "0x1", ""),
+     CALL("n10:5:5 [0]", "Send", "100", "0", "0x2", "") CALL("n9:7:7 [0]", "Recv", "100", "1", "0x1", ""),
      "0 recv 1; 1 send 0"},
     {"globalrank of calls on one device",
      CALL("b:9:9 [1]", "Send", "100", "0", "0x2", " task 0 globalrank 1")
@@ -49,37 +45,31 @@ static const struct {
     {"Init lines, though all calls say device 0",
      INIT("b:9:12", "ncclCommInitAll", "0x2", "1", "2", "1", "commId 0xc")
          INIT("b:9:11", "ncclCommInitAll", "0x1", "0", "2", "0", "commId 0xc")
-             CALL("b:9:9 [0]", "Send", "100", "0", "0x2", "")
-                 CALL("b:9:9 [0]", "Recv", "100", "1", "0x1", ""),
+             CALL("b:9:9 [0]", "Send", "100", "0", "0x2", "") CALL("b:9:9 [0]", "Recv", "100", "1", "0x1", ""),
      "0 recv 1; 1 send 0"},
     {"Init lines against devices and process ids",
      INIT("b:8:8 [0]", "ncclCommInitRank", "0x2", "1", "2", "0", "commId 0xc")
          INIT("b:9:9 [1]", "ncclCommInitRank", "0x1", "0", "2", "1", "commId 0xc")
-             CALL("b:8:8 [0]", "Send", "100", "0", "0x2", "")
-                 CALL("b:9:9 [1]", "Recv", "100", "1", "0x1", ""),
+             CALL("b:8:8 [0]", "Send", "100", "0", "0x2", "") CALL("b:9:9 [1]", "Recv", "100", "1", "0x1", ""),
      "0 recv 1; 1 send 0"},
     {"a pointer that is used again for another communicator",
      INIT("b:8:8 [0]", "ncclCommInitRank", "0x2", "0", "2", "0", "commId 0xc")
          INIT("b:9:9 [1]", "ncclCommInitRank", "0x2", "1", "2", "1", "commId 0xc")
-             CALL("b:8:8 [0]", "Broadcast", "100", "0", "0x2", "")
-                 CALL("b:9:9 [1]", "Broadcast", "100", "0", "0x2", "")
-                     INIT("b:8:8 [0]", "ncclCommInitRank", "0x2", "1", "2", "0", "commId 0xd")
-                         INIT("b:9:9 [1]", "ncclCommInitRank", "0x2", "0", "2", "1",
-                              "commId 0xd") CALL("b:8:8 [0]", "Broadcast", "100", "0", "0x2", "")
+             CALL("b:8:8 [0]", "Broadcast", "100", "0", "0x2", "") CALL("b:9:9 [1]", "Broadcast", "100", "0", "0x2", "")
+                 INIT("b:8:8 [0]", "ncclCommInitRank", "0x2", "1", "2", "0", "commId 0xd")
+                     INIT("b:9:9 [1]", "ncclCommInitRank", "0x2", "0", "2", "1", "commId 0xd")
+                         CALL("b:8:8 [0]", "Broadcast", "100", "0", "0x2", "")
                              CALL("b:9:9 [1]", "Broadcast", "100", "0", "0x2", ""),
      "0 broadcast 0; 0 broadcast 1; 1 broadcast 0; 1 broadcast 1"},
     {"a split that has no commId of its own",
-     INIT("b:7:7 [0]", "ncclCommInitRank", "0x1", "0", "3", "0", "commId 0xc")
-         INIT("b:8:8 [1]", "ncclCommInitRank", "0x1", "1", "3", "1", "commId 0xc")
-             INIT("b:9:9 [2]", "ncclCommInitRank", "0x1", "2", "3", "2", "commId 0xc")
-                 INIT("b:7:7 [0]", "ncclCommSplit", "0x2", "0", "2", "0",
-                      "parent 0x1 splitCount 1 color 5 key 0")
-                     INIT("b:9:9 [2]", "ncclCommSplit", "0x2", "1", "2", "2",
-                          "parent 0x1 splitCount 1 color 5 key 0")
-                         INIT("b:8:8 [1]", "ncclCommSplit", "0x2", "0", "1", "1",
-                              "parent 0x1 splitCount 1 color 6 key 0")
-                             CALL("b:9:9 [2]", "Broadcast", "100", "1", "0x2", "")
-                                 CALL("b:7:7 [0]", "Broadcast", "100", "1", "0x2", ""),
+     INIT("b:7:7 [0]", "ncclCommInitRank", "0x1", "0", "3", "0", "commId 0xc") INIT("b:8:8 [1]", "ncclCommInitRank",
+                                                                                    "0x1", "1", "3", "1", "commId 0xc")
+         INIT("b:9:9 [2]", "ncclCommInitRank", "0x1", "2", "3", "2", "commId 0xc")
+             INIT("b:7:7 [0]", "ncclCommSplit", "0x2", "0", "2", "0", "parent 0x1 splitCount 1 color 5 key 0")
+                 INIT("b:9:9 [2]", "ncclCommSplit", "0x2", "1", "2", "2", "parent 0x1 splitCount 1 color 5 key 0")
+                     INIT("b:8:8 [1]", "ncclCommSplit", "0x2", "0", "1", "1", "parent 0x1 splitCount 1 color 6 key 0")
+                         CALL("b:9:9 [2]", "Broadcast", "100", "1", "0x2", "")
+                             CALL("b:7:7 [0]", "Broadcast", "100", "1", "0x2", ""),
      "0 broadcast 2; 2 broadcast 2"},
     {"lines that a launcher wrote something before",
      CALL("(Worker pid=615, ip=10.0.0.6) b:9:12 [1]", "Send", "100", "0", "0x2", "")
@@ -94,9 +84,8 @@ static void test_ranks(void **state)
     (void)state;
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         GError *error = NULL;
-        Trace *trace =
-            trace_test_read("x.log", cases[i].text, strlen(cases[i].text), FALSE, &error);
-        if (trace == NULL) {
+        Trace *trace = trace_test_read("x.log", cases[i].text, strlen(cases[i].text), FALSE, &error);
+        if (!trace) {
             fail_msg("%s: %s", cases[i].what, error->message);
         }
         char *got = operations(trace);
@@ -105,7 +94,7 @@ static void test_ranks(void **state)
         }
         g_free(got);
         Match *match = match_new(trace, FALSE, &error);
-        if (match == NULL) {
+        if (!match) {
             fail_msg("%s: %s", cases[i].what, error->message);
         }
         match_free(match);
@@ -118,8 +107,8 @@ static void test_ranks(void **state)
 static void test_files(void **state)
 {
     (void)state;
-#define PART(who, rank, id)                                                                        \
-    INIT(who, "ncclCommInitRank", "0x1", rank, "2", "0", "commId " id)                             \
+#define PART(who, rank, id)                                                                                            \
+    INIT(who, "ncclCommInitRank", "0x1", rank, "2", "0", "commId " id)                                                 \
     CALL(who, "AllReduce", "100", "0", "0x1", "")
     static const struct {
         const char *name, *text;
@@ -136,7 +125,7 @@ static void test_files(void **state)
     TraceReadSpec spec = {0};
     GError *error = NULL;
     GPtrArray *jobs = trace_read_jobs(mixed, 4, &spec, &error);
-    if (jobs == NULL) {
+    if (!jobs) {
         fail_msg("%s", error->message);
     }
     assert_int_equal(jobs->len, 2);
@@ -195,8 +184,7 @@ static void test_odd_logs(void **state)
     match_free(match);
     trace_free(trace);
     const char *three = CALL("b:9:12 [0]", "AllReduce", "100", "0", "0x2", "")
-        CALL("b:9:12 [1]", "AllReduce", "100", "0", "0x3", "")
-            CALL("b:9:12 [2]", "AllReduce", "100", "0", "0x4", "");
+        CALL("b:9:12 [1]", "AllReduce", "100", "0", "0x3", "") CALL("b:9:12 [2]", "AllReduce", "100", "0", "0x4", "");
     trace_test_refused("x.log", three, strlen(three),
                        "has calls of 3 processes or devices, but no communicator of more than 2", 0);
 }

@@ -3,12 +3,11 @@
 #include <zlib.h>
 
 #define HEAD "{\"schema\": \"1.1.0-chakra.0.0.4\", \"pid\": 1, \"nodes\": [\n"
-#define NODE(id, attrs)                                                                            \
-    "{\"id\": " id                                                                                 \
-    ", \"name\": \"record_param_comms\", \"inputs\": {\"values\": []}, \"attrs\": [" attrs "]},\n"
+#define NODE(id, attrs)                                                                                                \
+    "{\"id\": " id ", \"name\": \"record_param_comms\", \"inputs\": {\"values\": []}, \"attrs\": [" attrs "]},\n"
 #define A(name, value) "{\"name\": \"" name "\", \"type\": \"x\", \"value\": " value "}"
-#define GROUP                                                                                      \
-    A("global_rank_start", "0")                                                                    \
+#define GROUP                                                                                                          \
+    A("global_rank_start", "0")                                                                                        \
     "," A("global_rank_stride", "2") "," A("pg_size", "4") "," A("pg_name", "\"1\"")
 #define END "{\"id\": 1, \"name\": \"x\"}]}"
 
@@ -16,7 +15,7 @@ static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("et.json", text, strlen(text), FALSE, &error);
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("%s", error->message);
     }
     return trace;
@@ -27,15 +26,14 @@ static Trace *read_text(const char *text)
 static void test_named(void **state)
 {
     (void)state;
-    Trace *trace = read_text(HEAD NODE(
-        "5", A("collective_name", "\"_reduce_scatter_base\"") "," A("dtype", "\"Half\"") "," A(
-                 "in_msg_nelems", "64") "," A("out_msg_nelems", "16") "," GROUP)
-                                 NODE("6", A("collective_name", "\"wait\"")) END);
+    Trace *trace = read_text(
+        HEAD NODE("5", A("collective_name", "\"_reduce_scatter_base\"") "," A("dtype", "\"Half\"") "," A(
+                           "in_msg_nelems", "64") "," A("out_msg_nelems", "16") "," GROUP)
+            NODE("6", A("collective_name", "\"wait\"")) END);
     assert_int_equal(trace->records->len, 1);
     const Record *r = trace_record(trace, 0);
     const RecordGroup *group = trace_group_at(trace, r->group);
-    assert_true(r->op == RECORD_REDUCE_SCATTER && r->bytes_in == 128 && r->bytes_out == 32 &&
-                r->source.node == 5);
+    assert_true(r->op == RECORD_REDUCE_SCATTER && r->bytes_in == 128 && r->bytes_out == 32 && r->source.node == 5);
     assert_true(group->n == 4 && group->ranks[3] == 6 && trace->world == 7);
     trace_free(trace);
 }
@@ -46,15 +44,13 @@ static void test_positional(void **state)
     (void)state;
     static const char *const inputs[] = {"\"inputs\": {\"values\": ", "\"inputs\": "};
     for (guint i = 0; i < 2; i++) {
-        char *text =
-            g_strdup_printf("%s{\"id\": 7, \"name\": \"record_param_comms\", %s"
-                            "[[[434,435,0,53120,4,\"cuda:1\"],[4,5,0,10,8,\"cuda:1\"]], 33, "
-                            "[\"0\", \"default_pg\"], 1, \"broadcast\", [], [], 0, 1, 2]%s},\n" END,
-                            HEAD, inputs[i], i == 0 ? "}" : "");
+        char *text = g_strdup_printf("%s{\"id\": 7, \"name\": \"record_param_comms\", %s"
+                                     "[[[434,435,0,53120,4,\"cuda:1\"],[4,5,0,10,8,\"cuda:1\"]], 33, "
+                                     "[\"0\", \"default_pg\"], 1, \"broadcast\", [], [], 0, 1, 2]%s},\n" END,
+                                     HEAD, inputs[i], i == 0 ? "}" : "");
         Trace *trace = read_text(text);
         const Record *r = trace_record(trace, 0);
-        assert_true(r->op == RECORD_BROADCAST && r->bytes_in == 4 * 53120 + 80 && r->peer == 1 &&
-                    trace->world == 2);
+        assert_true(r->op == RECORD_BROADCAST && r->bytes_in == 4 * 53120 + 80 && r->peer == 1 && trace->world == 2);
         trace_free(trace);
         g_free(text);
     }
@@ -87,17 +83,16 @@ static void test_types(void **state)
     for (gsize i = 0; i < 2 * G_N_ELEMENTS(cases); i++) {
         guint c = i / 2;
         gboolean old = i % 2 == 0;
-        char *text = g_strdup_printf(
-            "{\"schema\": \"%s\", \"nodes\": [{\"id\": 7, \"name\": \"record_param_comms\", "
-            "\"inputs\": %s[[[434,435,0,100,%u,\"cuda:1\"]], 33, 0, 1, \"allreduce\", [], [], 0, 1, "
-            "2]%s\"%s\": [\"%s\", \"Int\"]%s}]}",
-            old ? "1.0.1" : "1.0.3", old ? "" : "{\"values\": ", cases[c].bytes, old ? ", " : ", ",
-            old ? "input_types" : "types", cases[c].type, old ? "" : "}");
+        char *text =
+            g_strdup_printf("{\"schema\": \"%s\", \"nodes\": [{\"id\": 7, \"name\": \"record_param_comms\", "
+                            "\"inputs\": %s[[[434,435,0,100,%u,\"cuda:1\"]], 33, 0, 1, \"allreduce\", [], [], 0, 1, "
+                            "2]%s\"%s\": [\"%s\", \"Int\"]%s}]}",
+                            old ? "1.0.1" : "1.0.3", old ? "" : "{\"values\": ", cases[c].bytes, old ? ", " : ", ",
+                            old ? "input_types" : "types", cases[c].type, old ? "" : "}");
         Trace *trace = read_text(text);
         const Record *r = trace_record(trace, 0);
         if (r->dtype != cases[c].dtype || r->bytes_in != 100 * cases[c].bytes) {
-            fail_msg("%s: %s, %u bytes", cases[c].type, record_dtype_name(r->dtype),
-                     (guint)r->bytes_in);
+            fail_msg("%s: %s, %u bytes", cases[c].type, record_dtype_name(r->dtype), (guint)r->bytes_in);
         }
         gboolean noted = FALSE;
         for (guint k = 0; k < trace->notes->len; k++) {
@@ -115,11 +110,11 @@ static void test_unknown(void **state)
 {
     (void)state;
 #define GOOD A("dtype", "\"Float\"") "," A("in_msg_nelems", "8") "," GROUP
-    Trace *trace = read_text(HEAD NODE("5", A("collective_name", "\"allredo\"") "," GOOD) NODE(
-        "6", A("collective_name", "\"coalesced\"") "," GOOD)
-                                 NODE("7", A("collective_name", "\"all_gather_into_tensor_"
-                                                                "coalesced\"") "," GOOD)
-                                     NODE("8", A("collective_name", "\"allredo\"") "," GOOD) END);
+    Trace *trace = read_text(HEAD NODE("5", A("collective_name", "\"allredo\"") "," GOOD)
+                                 NODE("6", A("collective_name", "\"coalesced\"") "," GOOD)
+                                     NODE("7", A("collective_name", "\"all_gather_into_tensor_"
+                                                                    "coalesced\"") "," GOOD)
+                                         NODE("8", A("collective_name", "\"allredo\"") "," GOOD) END);
     assert_int_equal(trace->records->len, 1);
     assert_int_equal(trace_record(trace, 0)->op, RECORD_ALL_GATHER);
     gboolean said = FALSE;
@@ -129,12 +124,10 @@ static void test_unknown(void **state)
     assert_true(said);
     trace_free(trace);
     const char *wraps = HEAD NODE(
-        "5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A(
-                 "in_msg_nelems", "8") "," A("global_rank_start", "1") "," A("global_rank_stride",
-                                                                             "4611686018427387904")
-                 "," A("pg_size", "9223372036854775807")) END;
-    trace_test_refused("et.json", wraps, strlen(wraps), "the ranks of process group \"\" are not said",
-                       1);
+        "5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A("in_msg_nelems", "8") "," A(
+                 "global_rank_start", "1") "," A("global_rank_stride",
+                                                 "4611686018427387904") "," A("pg_size", "9223372036854775807")) END;
+    trace_test_refused("et.json", wraps, strlen(wraps), "the ranks of process group \"\" are not said", 1);
 }
 
 /* Proves that wrong nodes are refused by line and id, and counted when lenient. */
@@ -145,20 +138,20 @@ static void test_bad_nodes(void **state)
         const char *text, *says;
         guint64 skipped;
     } cases[] = {
-        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A(
-                            "in_msg_nelems", "0") "," GROUP) END,
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A("in_msg_nelems",
+                                                                                                "0") "," GROUP) END,
          "node 5: all_reduce of 0 bytes", 1},
-        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A(
-                            "in_msg_nelems", "\"8\"") "," GROUP) END,
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A("in_msg_nelems",
+                                                                                                "\"8\"") "," GROUP) END,
          "\"in_msg_nelems\" is the string \"8\"", 1},
-        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Flo\"") "," A(
-                            "in_msg_nelems", "8") "," GROUP) END,
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Flo\"") "," A("in_msg_nelems",
+                                                                                              "8") "," GROUP) END,
          "unknown dtype \"Flo\"", 1},
-        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A(
-                            "in_msg_nelems", "9e17") "," GROUP) END,
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A("in_msg_nelems",
+                                                                                                "9e17") "," GROUP) END,
          "over 1 TiB", 1},
-        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A(
-                            "in_msg_nelems", "9")) END,
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A("in_msg_nelems", "9"))
+             END,
          "the ranks of process group \"\" are not said", 1},
         {HEAD NODE("5", A("collective_name", "\"wait\"")) "{\"id\"", "ends too early", 0},
         {HEAD "{\"id\": 4, \"name\": \"## process_group:init ##\", \"inputs\": {\"values\": "
@@ -166,8 +159,7 @@ static void test_bad_nodes(void **state)
          "ends too early", 0},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        trace_test_refused("et.json", cases[i].text, strlen(cases[i].text), cases[i].says,
-                           cases[i].skipped);
+        trace_test_refused("et.json", cases[i].text, strlen(cases[i].text), cases[i].says, cases[i].skipped);
     }
 }
 
@@ -177,7 +169,7 @@ static void test_shared_counts(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("pytorch-et/ddp_resnet_2gpu.json.gz");
-    if (trace == NULL) {
+    if (!trace) {
         skip();
     }
     char *path = trace_test_shared("pytorch-et/ddp_resnet_2gpu.json.gz");
@@ -186,13 +178,13 @@ static void test_shared_counts(void **state)
     guint counts[3] = {0}, own[3] = {0};
     guint64 bytes = 0, own_bytes = 0;
     guint size = 0;
-    while (gzgets(file, line, sizeof line) != NULL) { /* one attribute a line */
+    while (gzgets(file, line, sizeof line)) { /* one attribute a line */
         const char *value = strstr(line, "\"value\": ");
-        if (value != NULL && strstr(line, "\"collective_name\"") != NULL) {
+        if (value && strstr(line, "\"collective_name\"")) {
             counts[value[10] == 'a' ? 0 : value[10] == 'b' ? 1 : 2]++;
-        } else if (value != NULL && strstr(line, "\"dtype\"") != NULL) {
-            size = strstr(value, "Long") != NULL ? 8 : 4;
-        } else if (value != NULL && strstr(line, "\"in_msg_nelems\"") != NULL) {
+        } else if (value && strstr(line, "\"dtype\"")) {
+            size = strstr(value, "Long") ? 8 : 4;
+        } else if (value && strstr(line, "\"in_msg_nelems\"")) {
             bytes += size * g_ascii_strtoull(value + 9, NULL, 10);
         }
     }
@@ -206,20 +198,39 @@ static void test_shared_counts(void **state)
     assert_int_equal(counts[0] + counts[1], 21);
     assert_int_equal(counts[2], 6); /* waits */
     assert_true(own[0] == counts[0] && own[1] == counts[1] && own[2] == 0 && own_bytes == bytes);
-    assert_true(trace->replicate && trace->world == 2 &&
-                trace_record(trace, 0)->rank == 1); /* from its tensors */
+    assert_true(trace->replicate && trace->world == 2 && trace_record(trace, 0)->rank == 1); /* from its tensors */
     g_free(path);
+    trace_free(trace);
+}
+
+/* Proves that the ranks of a group are those that its set-up lists, and not its stride's, and that one whose list is
+ * empty has as many as its size says. */
+static void test_listed(void **state)
+{
+    (void)state;
+    Trace *trace = read_text(
+        HEAD "{\"id\": 4, \"name\": \"## process_group:init ##\", \"inputs\": {\"values\": "
+             "[\"[{\\\"pg_name\\\": \\\"1\\\", \\\"ranks\\\": [0, 5, 9]}, "
+             "{\\\"pg_name\\\": \\\"2\\\", \\\"ranks\\\": [], \\\"group_size\\\": 11}]\"]}},\n" NODE(
+                 "5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Half\"") "," A(
+                          "in_msg_nelems", "64") "," A("out_msg_nelems", "64") "," GROUP)
+                 NODE("6", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Half\"") "," A(
+                               "in_msg_nelems", "64") "," A("out_msg_nelems", "64") "," A("pg_name", "\"2\"")) END);
+    assert_int_equal(trace->records->len, 2);
+    const RecordGroup *listed = trace_group_at(trace, trace_record(trace, 0)->group);
+    const RecordGroup *sized = trace_group_at(trace, trace_record(trace, 1)->group);
+    assert_int_equal(listed->n, 3);
+    assert_true(listed->ranks[0] == 0 && listed->ranks[1] == 5 && listed->ranks[2] == 9);
+    assert_true(sized->n == 11 && sized->ranks[10] == 10 && trace->world == 11);
     trace_free(trace);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_named),
-        cmocka_unit_test(test_positional), cmocka_unit_test(test_types),
-        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_bad_nodes),
-        cmocka_unit_test(test_shared_counts),
+        cmocka_unit_test(test_named),   cmocka_unit_test(test_positional), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_unknown), cmocka_unit_test(test_bad_nodes),  cmocka_unit_test(test_shared_counts),
+        cmocka_unit_test(test_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,7 @@
 #include "traces/record/replicate.h"
 
 /* A collective of `bytes` of one rank in the group of the ranks FIRST, FIRST + apart, ... */
-static void add(Trace *trace, guint32 rank, const char *name, guint32 first, guint32 n, guint32 apart,
-                guint64 bytes)
+static void add(Trace *trace, guint32 rank, const char *name, guint32 first, guint32 n, guint32 apart, guint64 bytes)
 {
     guint32 ranks[16];
     for (guint32 i = 0; i < n; i++) {
@@ -36,7 +35,10 @@ static char *tell(const Trace *trace)
             const Record *record = trace_record(trace, i);
             const RecordGroup *group = trace_group_at(trace, record->group);
             for (guint32 k = 0; k < group->n; k++) {
-                g_string_append_printf(to, "%s%u", k > 0 ? "+" : i > trace->rank_first[rank] ? " " : "",
+                g_string_append_printf(to, "%s%u",
+                                       k > 0                         ? "+"
+                                       : i > trace->rank_first[rank] ? " "
+                                                                     : "",
                                        group->ranks[k]);
             }
             g_string_append_printf(to, ":%u", (guint)record->bytes_in);
@@ -56,7 +58,7 @@ static void check(Trace *trace, const char *wanted)
     assert_string_equal(got, wanted);
     g_free(got);
     Match *match = match_new(trace, FALSE, &error); /* groups of several names are one group all the same */
-    if (match == NULL) {
+    if (!match) {
         fail_msg("%s", error->message);
     }
     match_free(match);
@@ -106,10 +108,10 @@ static void test_same_ranks(void **state)
     trace_free(trace);
 }
 
-#define KINETO                                                                                     \
-    "{\"distributedInfo\": {\"rank\": %u, \"world_size\": 4}, \"traceEvents\": [{\"ph\": \"X\", "         \
-    "\"cat\": \"kernel\", \"name\": \"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)\", \"ts\": 1, "          \
-    "\"dur\": 1, \"args\": {\"stream\": 20, \"device\": 0, \"Collective name\": \"allreduce\", \"In "    \
+#define KINETO                                                                                                         \
+    "{\"distributedInfo\": {\"rank\": %u, \"world_size\": 4}, \"traceEvents\": [{\"ph\": \"X\", "                      \
+    "\"cat\": \"kernel\", \"name\": \"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)\", \"ts\": 1, "                       \
+    "\"dur\": 1, \"args\": {\"stream\": 20, \"device\": 0, \"Collective name\": \"allreduce\", \"In "                  \
     "msg nelems\": 1024, \"Out msg nelems\": 1024, \"dtype\": \"Float\", \"Group size\": 4}}]}"
 
 /* Proves that profiles of two of four ranks are read: one all_reduce of four ranks, and a note. */
@@ -127,13 +129,13 @@ static void test_profiles(void **state)
     TraceReadSpec spec = {0};
     GError *error = NULL;
     GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
-    if (jobs == NULL) {
+    if (!jobs) {
         fail_msg("%s", error->message);
     }
     Trace *trace = jobs->pdata[0];
     assert_int_equal(trace->recorded_ranks, 2);
     Match *match = match_new(trace, FALSE, &error);
-    if (match == NULL) {
+    if (!match) {
         fail_msg("%s", error->message);
     }
     assert_int_equal(match->items->len, 1);

@@ -2,9 +2,9 @@
 
 #include "traces/record/replicate.h"
 
-#define HEAD(tp, ep, all)                                                                          \
-    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: " tp " ep: " ep                     \
-    " pp: 1 vpp: 1 ga: 1 all_gpus: " all " checkpoints: 0 checkpoint_initiates: 0\n"
+#define HEAD(tp, ep, all)                                                                                              \
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: " tp " ep: " ep " pp: 1 vpp: 1 ga: 1 all_gpus: " all    \
+    " checkpoints: 0 checkpoint_initiates: 0\n"
 
 /* Proves that a step runs forward through the layers and backward through them, that weight
  * gradients' communication has a stream of its own, and that each kind of communication is in its
@@ -12,13 +12,12 @@
 static void test_step(void **state)
 {
     (void)state;
-    const char *text =
-        HEAD("2", "2", "8") "2\n"
-                            "a -1 100 ALLGATHER 64 30 ALLTOALL_EP 32 7 ALLREDUCE 16 1\n"
-                            "b -1 200 NONE 0 40 REDUCESCATTER 0 8 REDUCESCATTER_DP_EP 8 1\n";
+    const char *text = HEAD("2", "2", "8") "2\n"
+                                           "a -1 100 ALLGATHER 64 30 ALLTOALL_EP 32 7 ALLREDUCE 16 1\n"
+                                           "b -1 200 NONE 0 40 REDUCESCATTER 0 8 REDUCESCATTER_DP_EP 8 1\n";
     GError *error = NULL;
     Trace *trace = trace_test_read("w.txt", text, strlen(text), FALSE, &error);
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("%s", error->message);
     }
     static const struct {
@@ -36,8 +35,7 @@ static void test_step(void **state)
     for (guint i = 0; i < G_N_ELEMENTS(want); i++) {
         const Record *r = trace_record(trace, i);
         assert_int_equal(r->op, want[i].op);
-        assert_true(r->bytes_in == want[i].in && r->bytes_out == want[i].out &&
-                    r->duration_ps == want[i].ps);
+        assert_true(r->bytes_in == want[i].in && r->bytes_out == want[i].out && r->duration_ps == want[i].ps);
         assert_int_equal(r->stream, i == 4 || i == 7);
         if (want[i].n > 0) {
             const RecordGroup *group = trace_group_at(trace, r->group);
@@ -63,24 +61,18 @@ static void test_bad_lines(void **state)
         const char *text, *says;
         guint64 skipped;
     } cases[] = {
-        {HEAD("2", "1", "8") "1\na -1 x NONE 64 30 NONE 0 7 NONE 0 1\n",
-         "compute time 'x' should be nanoseconds", 1},
-        {HEAD("2", "1", "8") "1\na -1 1 ALLREDUCE 99999999999999 30 NONE 0 7 NONE 0 1\n",
-         "up to 1 TiB", 1},
-        {HEAD("2", "1", "8") "1\na 9 1 NONE 7 30 NONE 0 7 NONE 0 1\n",
-         "dependency '9' should be -1 or a layer", 1},
+        {HEAD("2", "1", "8") "1\na -1 x NONE 64 30 NONE 0 7 NONE 0 1\n", "compute time 'x' should be nanoseconds", 1},
+        {HEAD("2", "1", "8") "1\na -1 1 ALLREDUCE 99999999999999 30 NONE 0 7 NONE 0 1\n", "up to 1 TiB", 1},
+        {HEAD("2", "1", "8") "1\na 9 1 NONE 7 30 NONE 0 7 NONE 0 1\n", "dependency '9' should be -1 or a layer", 1},
         {HEAD("2", "1", "8") "1\na -1 1 NONE\n", "should have 12 columns", 1},
-        {HEAD("2", "1", "8") "2\na -1 1 NONE 7 30 NONE 0 7 NONE 0 1\n", "ends after 1 of 2 layers",
-         1},
+        {HEAD("2", "1", "8") "2\na -1 1 NONE 7 30 NONE 0 7 NONE 0 1\n", "ends after 1 of 2 layers", 1},
         {HEAD("2", "1", "8") "0\n", "should be the number of layers", 0},
-        {HEAD("2", "1", "8") "1\na -1 1 NONE 7 30 NONE 0 7 NONE 0 1\nb\n",
-         ":4: more layers than the 1", 0},
+        {HEAD("2", "1", "8") "1\na -1 1 NONE 7 30 NONE 0 7 NONE 0 1\nb\n", ":4: more layers than the 1", 0},
         {HEAD("3", "1", "8") "1\n", "should be a multiple of", 0},
         {HEAD("0", "1", "8") "1\n", "should be a number of 1 or more", 0},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        trace_test_refused("w.txt", cases[i].text, strlen(cases[i].text), cases[i].says,
-                           cases[i].skipped);
+        trace_test_refused("w.txt", cases[i].text, strlen(cases[i].text), cases[i].says, cases[i].skipped);
     }
 }
 
@@ -90,7 +82,7 @@ static void test_shared_counts(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("simai/microAllReduce.txt");
-    if (trace == NULL) {
+    if (!trace) {
         skip();
     }
     char *path = trace_test_shared("simai/microAllReduce.txt"), *text;
@@ -134,12 +126,9 @@ static void test_policies(void **state)
         {"DATA", 4, 18000, "all_reduce 4", 2},
         {"MODEL", 4, 18000, "all_gather 4, all_to_all 4", 1},
         {"DISTRIBUTED_INFERENCE", 4, 5000, "all_gather 4", 0},
-        {"HYBRID_DLRM DLRM_LAST_BOTTOM_LAYER: 1", 4, 18000, "all_gather 4, all_reduce 4, all_to_all 4",
-         0},
-        {"HYBRID_TRANSFORMER\tmodel_parallel_NPU_group: 2", 8, 18000,
-         "all_gather 2, all_reduce 4, all_to_all 2", 0},
-        {"HYBRID_MODEL_DATA model_parallel_NPU_group: 2", 8, 18000,
-         "all_gather 2, all_reduce 4, all_to_all 2", 0},
+        {"HYBRID_DLRM DLRM_LAST_BOTTOM_LAYER: 1", 4, 18000, "all_gather 4, all_reduce 4, all_to_all 4", 0},
+        {"HYBRID_TRANSFORMER\tmodel_parallel_NPU_group: 2", 8, 18000, "all_gather 2, all_reduce 4, all_to_all 2", 0},
+        {"HYBRID_MODEL_DATA model_parallel_NPU_group: 2", 8, 18000, "all_gather 2, all_reduce 4, all_to_all 2", 0},
         {"HYBRID_TRANSFORMER_FWD_IN_BCKWD\tmodel_parallel_NPU_group: 4 checkpoints: 2 1 0 "
          "checkpoint_initiates: 1 0",
          8, 18000, "all_gather 4, all_reduce 2, all_to_all 4", 1},
@@ -149,7 +138,7 @@ static void test_policies(void **state)
         TraceReadSpec spec = {.world = cases[i].world};
         GError *error = NULL;
         Trace *trace = trace_read_input(input_open_memory("w.txt", text, strlen(text)), &spec, &error);
-        if (trace == NULL) {
+        if (!trace) {
             fail_msg("%s: %s", cases[i].head, error->message);
         }
         assert_string_equal(trace->format, "simai");
@@ -160,8 +149,8 @@ static void test_policies(void **state)
             const Record *r = trace_record(trace, k);
             compute_ps += r->duration_ps;
             if (r->op != RECORD_COMPUTE) {
-                g_string_append_printf(got, "%s%s %u", got->len > 0 ? ", " : "",
-                                       record_op_name(r->op), trace_group_at(trace, r->group)->n);
+                g_string_append_printf(got, "%s%s %u", got->len > 0 ? ", " : "", record_op_name(r->op),
+                                       trace_group_at(trace, r->group)->n);
             }
         }
         if (g_str_has_prefix(cases[i].head, "HYBRID_MODEL_DATA")) { /* 0,4 share a model */
@@ -196,9 +185,8 @@ static void test_heads(void **state)
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         TraceReadSpec spec = {.world = cases[i].world};
         GError *error = NULL;
-        assert_null(trace_read_input(input_open_memory("w.txt", cases[i].text, strlen(cases[i].text)),
-                                     &spec, &error));
-        if (strstr(error->message, cases[i].says) == NULL) {
+        assert_null(trace_read_input(input_open_memory("w.txt", cases[i].text, strlen(cases[i].text)), &spec, &error));
+        if (!strstr(error->message, cases[i].says)) {
             fail_msg("'%s' should say '%s'", error->message, cases[i].says);
         }
         g_clear_error(&error);
@@ -216,7 +204,7 @@ static void test_left_out(void **state)
                                            "c -1 0 ALLGATHER 7 0 NONE 0 0 NONE 0 1\n";
     GError *error = NULL;
     Trace *trace = trace_test_read("x", text, strlen(text), FALSE, &error);
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("%s", error->message);
     }
     guint broadcasts = 0, gathers = 0;
@@ -245,12 +233,8 @@ static void test_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step),
-        cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_shared_counts),
+        cmocka_unit_test(test_step),      cmocka_unit_test(test_policies), cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_left_out), cmocka_unit_test(test_shared_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,30 +1,29 @@
 #include "tests/traces/trace_test.h"
 
-static const char good[] =
-    "# a comment\n"
-    "fanout-trace 1\n"
-    "world 4\n"
-    "group pair 0,2\n"
-    "group all 0-3\n"
-    "rank 0\n"
-    "1 compute 12500ns stream=7 step=1 name=\"layer \\\"1\\\"\"\n"
-    "2 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max stream=40 gap=10us after=1\n"
-    "3 all_gather group=all bytes=4096 dtype=u8 stream=40\n"
-    "5 send bytes=64 to=3 tag=9 dtype=u8 after=3\n"
-    "rank 2\n"
-    "7 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max\n"
-    "8 all_gather group=all bytes=4096 dtype=u8 after=7\n"
-    "rank 1\n"
-    "1 all_gather group=all bytes=4096 dtype=u8\n"
-    "rank 3\n"
-    "1 all_gather group=all bytes=4096 dtype=u8\n"
-    "2 recv bytes=64 from=0 tag=9 dtype=u8 after=1\n";
+static const char good[] = "# a comment\n"
+                           "fanout-trace 1\n"
+                           "world 4\n"
+                           "group pair 0,2\n"
+                           "group all 0-3\n"
+                           "rank 0\n"
+                           "1 compute 12500ns stream=7 step=1 name=\"layer \\\"1\\\"\"\n"
+                           "2 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max stream=40 gap=10us after=1\n"
+                           "3 all_gather group=all bytes=4096 dtype=u8 stream=40\n"
+                           "5 send bytes=64 to=3 tag=9 dtype=u8 after=3\n"
+                           "rank 2\n"
+                           "7 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max\n"
+                           "8 all_gather group=all bytes=4096 dtype=u8 after=7\n"
+                           "rank 1\n"
+                           "1 all_gather group=all bytes=4096 dtype=u8\n"
+                           "rank 3\n"
+                           "1 all_gather group=all bytes=4096 dtype=u8\n"
+                           "2 recv bytes=64 from=0 tag=9 dtype=u8 after=1\n";
 
 static Trace *read_good(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("x.trace", text, strlen(text), FALSE, &error);
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("%s", error->message);
     }
     return trace;
@@ -66,9 +65,8 @@ static void test_round_trip(void **state)
     Trace *again = read_good(first);
     char *second = write_text_string(again);
     assert_string_equal(first, second);
-    assert_non_null(
-        strstr(first, "2 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max stream=40 "
-                      "gap=10us after=1\n"));
+    assert_non_null(strstr(first, "2 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max stream=40 "
+                                  "gap=10us after=1\n"));
     g_free(first);
     g_free(second);
     trace_free(trace);
@@ -112,8 +110,7 @@ static void test_bad_lines(void **state)
     } cases[] = {
         {HEAD "1 all_reduce bytes=0 dtype=f32\n", ":5: node 1: all_reduce of 0 bytes", 1},
         {HEAD "1 all_redoes bytes=8\n", ":5: node 1: 'all_redoes' should be an operation", 1},
-        {HEAD "1 all_reduce bytes=99999999999999999999\n",
-         "should be a number of bytes up to 1 TiB", 1},
+        {HEAD "1 all_reduce bytes=99999999999999999999\n", "should be a number of bytes up to 1 TiB", 1},
         {HEAD "1 all_reduce bytes=-4\n", "'bytes=-4' should be", 1},
         {HEAD "1 all_reduce bytes=\"8\"x\n", "'bytes=8x' should be", 1},
         {HEAD "1 all_gather bytes=1099511627776\n", "should divide", 1},
@@ -123,8 +120,7 @@ static void test_bad_lines(void **state)
         {HEAD "1 send bytes=8\n", "a send needs to=RANK", 1},
         {HEAD "1 compute 5\n", "'5' should be a time with its unit", 1},
         {HEAD "1 compute 999999s\n", "lasts over a day", 1},
-        {HEAD "1 compute 1us after=9\n", ":5: node 1: waits for node 9, which rank 0 does not have",
-         1},
+        {HEAD "1 compute 1us after=9\n", ":5: node 1: waits for node 9, which rank 0 does not have", 1},
         {HEAD "1 compute 1us after=2\n2 compute 1us after=1\n", "waits for itself", 1},
         {HEAD "1 compute 1us after=1\n", ":5: node 1: waits for itself", 1},
         {HEAD "1 compute 1us stream=1 after=2\n2 compute 1us stream=1\n", "waits for itself", 1},
@@ -143,8 +139,7 @@ static void test_bad_lines(void **state)
         {"fanout-trace 1\nworld 2\nrank 0\n", "holds no operation", 0},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        char *text =
-            g_strconcat(cases[i].text, cases[i].skipped > 0 ? "77 compute 1us\n" : "", NULL);
+        char *text = g_strconcat(cases[i].text, cases[i].skipped > 0 ? "77 compute 1us\n" : "", NULL);
         trace_test_refused("bad.trace", text, strlen(text), cases[i].says, cases[i].skipped);
         g_free(text);
     }
@@ -169,9 +164,8 @@ static void test_skipped_keeps_sequence(void **state)
 static void test_contradictions(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
-        "fanout-trace 1\nworld 2\nrank *\n1 compute 1us\nrank 0\n1 compute 1us\n",
-        "fanout-trace 1\nworld 2\nrank 1\n1 compute 1us\nrank *\n1 compute 1us\n"};
+    static const char *const texts[] = {"fanout-trace 1\nworld 2\nrank *\n1 compute 1us\nrank 0\n1 compute 1us\n",
+                                        "fanout-trace 1\nworld 2\nrank 1\n1 compute 1us\nrank *\n1 compute 1us\n"};
     for (guint i = 0; i < 2; i++) {
         trace_test_refused("x", texts[i], strlen(texts[i]),
                            ":5: 'rank *' says what every rank does, so no other rank line", 0);
@@ -180,10 +174,9 @@ static void test_contradictions(void **state)
     for (guint32 world = 1; world <= 3; world++) {
         TraceReadSpec spec = {.world = world};
         GError *error = NULL;
-        Trace *trace =
-            trace_read_input(input_open_memory("x", two, strlen(two)), &spec, &error);
+        Trace *trace = trace_read_input(input_open_memory("x", two, strlen(two)), &spec, &error);
         assert_true((trace != NULL) == (world == 2));
-        assert_true(trace != NULL || strstr(error->message, "says 2 ranks, but --world says") != NULL);
+        assert_true(trace || strstr(error->message, "says 2 ranks, but --world says"));
         g_clear_error(&error);
         trace_free(trace);
     }
@@ -210,7 +203,7 @@ static void test_group_words(void **state)
     char *text = write_text_string(trace);
     GError *error = NULL;
     Trace *again = trace_test_read("t", text, strlen(text), FALSE, &error);
-    if (again == NULL) {
+    if (!again) {
         fail_msg("%s\n%s", error->message, text);
     }
     assert_int_equal(again->groups->len, 4 + (trace_group_at(again, 0)->n == 8));
@@ -226,8 +219,7 @@ static void test_gzip(void **state)
     char *dir = g_dir_make_tmp("fanout-XXXXXX", NULL);
     char *plain = g_build_filename(dir, "a.trace", NULL);
     assert_true(g_file_set_contents(plain, good, -1, NULL));
-    char *command =
-        g_strdup_printf("cd '%s' && gzip -k a.trace && head -c 120 a.trace.gz > cut.gz", dir);
+    char *command = g_strdup_printf("cd '%s' && gzip -k a.trace && head -c 120 a.trace.gz > cut.gz", dir);
     assert_int_equal(system(command), 0);
     char *zipped = g_strconcat(plain, ".gz", NULL), *cut = g_build_filename(dir, "cut.gz", NULL);
     const char *paths[] = {zipped}, *cut_paths[] = {cut};

@@ -9,8 +9,7 @@
 #include "traces/format/reader.h"
 #include "traces/format/write.h"
 
-static inline Trace *trace_test_read(const char *name, const void *data, gsize bytes,
-                                     gboolean lenient, GError **error)
+static inline Trace *trace_test_read(const char *name, const void *data, gsize bytes, gboolean lenient, GError **error)
 {
     TraceReadSpec spec = {.lenient = lenient};
     return trace_read_input(input_open_memory(name, data, bytes), &spec, error);
@@ -18,16 +17,15 @@ static inline Trace *trace_test_read(const char *name, const void *data, gsize b
 
 /* The text must be refused, and the message must hold `needle` (and with it a place). Lenient, it
  * must be read with `skipped` nodes counted; skipped 0: it must be refused too. */
-static inline void trace_test_refused(const char *name, const void *data, gsize bytes,
-                                      const char *needle, guint64 skipped)
+static inline void trace_test_refused(const char *name, const void *data, gsize bytes, const char *needle,
+                                      guint64 skipped)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read(name, data, bytes, FALSE, &error);
-    if (trace != NULL) {
+    if (trace) {
         fail_msg("%s was taken, should be refused with '%s'", name, needle);
     }
-    if (strstr(error->message, needle) == NULL ||
-        strncmp(error->message, name, strlen(name)) != 0) {
+    if (!strstr(error->message, needle) || strncmp(error->message, name, strlen(name)) != 0) {
         fail_msg("'%s' should start with '%s' and say '%s'", error->message, name, needle);
     }
     g_clear_error(&error);
@@ -37,7 +35,7 @@ static inline void trace_test_refused(const char *name, const void *data, gsize 
         g_clear_error(&error);
         return;
     }
-    if (trace == NULL) {
+    if (!trace) {
         fail_msg("lenient: %s", error->message);
     }
     assert_int_equal(trace_skipped(trace), skipped);
@@ -48,9 +46,9 @@ static inline void trace_test_refused(const char *name, const void *data, gsize 
 static inline char *trace_test_shared(const char *path)
 {
     const char *shared = g_getenv("FANOUT_SHARED");
-    char *full = shared != NULL ? g_build_filename(shared, "traces", path, NULL) : NULL;
-    if (full == NULL || !g_file_test(full, G_FILE_TEST_EXISTS)) {
-        print_message("no %s; FANOUT_SHARED=FOLDER names the reference files\n", full != NULL ? full : path);
+    char *full = shared ? g_build_filename(shared, "traces", path, NULL) : NULL;
+    if (!full || !g_file_test(full, G_FILE_TEST_EXISTS)) {
+        print_message("no %s; FANOUT_SHARED=FOLDER names the reference files\n", full ? full : path);
         g_clear_pointer(&full, g_free);
     }
     return full;
@@ -60,14 +58,14 @@ static inline char *trace_test_shared(const char *path)
 static inline Trace *trace_test_read_shared(const char *folder)
 {
     char *path = trace_test_shared(folder);
-    if (path == NULL) {
+    if (!path) {
         return NULL;
     }
     TraceReadSpec spec = {0};
     const char *paths[] = {path};
     GError *error = NULL;
     GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
-    if (jobs == NULL) {
+    if (!jobs) {
         fail_msg("%s", error->message);
     }
     assert_int_equal(jobs->len, 1);

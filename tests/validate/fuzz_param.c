@@ -8,13 +8,14 @@
 #include "model/presets/preset.h"
 #include "tests/fuzz.h"
 #include "validate/validate.h"
+#include "device/launch_time.h"
 
 static void check_error(gboolean ok, GError **error)
 {
-    if (ok != (*error == NULL)) {
-        g_error("%s", *error != NULL ? (*error)->message : "neither a value nor an error");
+    if (ok != (!*error)) {
+        g_error("%s", *error ? (*error)->message : "neither a value nor an error");
     }
-    if (*error != NULL && ((*error)->message[0] == 0 || !g_utf8_validate((*error)->message, -1, NULL))) {
+    if (*error && ((*error)->message[0] == 0 || !g_utf8_validate((*error)->message, -1, NULL))) {
         g_error("a message that cannot be read");
     }
     g_clear_error(error);
@@ -25,7 +26,7 @@ static void drive_params(const char *text, gboolean ini, gboolean need_origin)
     FabricSpec spec = {0};
     ParamSet *set = param_set_new();
     GError *error = NULL;
-    fabric_params(set, &spec);
+    device_params(set, &spec);
     if (!preset_load(set, "teach-4gpu", &error)) {
         g_error("%s", error->message);
     }
@@ -34,7 +35,7 @@ static void drive_params(const char *text, gboolean ini, gboolean need_origin)
         ok = param_load_text(set, "f.ini", text, need_origin, &error);
     } else {
         char **lines = g_strsplit(text, "\n", -1);
-        for (guint i = 0; lines[i] != NULL && ok; i++) {
+        for (guint i = 0; lines[i] && ok; i++) {
             ok = param_set_text(set, lines[i], &error);
         }
         g_strfreev(lines);
@@ -49,7 +50,7 @@ static void drive_params(const char *text, gboolean ini, gboolean need_origin)
             Sim *sim = sim_new(&sim_spec, NULL);
             Fabric *fabric = fabric_new(sim, &spec, FALSE, &error);
             check_error(fabric != NULL, &error);
-            if (fabric != NULL) {
+            if (fabric) {
                 fabric_free(fabric);
             }
             sim_free(sim);
@@ -100,7 +101,4 @@ static void one(const FuzzSeed *seed, const guint8 *data, gsize bytes, guint64 t
     }
 }
 
-int main(void)
-{
-    return fuzz_run(seeds, G_N_ELEMENTS(seeds), one);
-}
+int main(void) { return fuzz_run(seeds, G_N_ELEMENTS(seeds), one); }

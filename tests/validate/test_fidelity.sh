@@ -9,9 +9,9 @@ trap 'rm -rf "$dir"' EXIT
 
 ids=$(grep -v '^#' "$TOP_SRCDIR/tests/validate/fidelity.ids")
 grep '^id,' "$reference/aic.csv" >"$dir/sample.csv"
-for id in $ids; do # a table without the column `note` gets an empty one
-    grep -h "^$id," "$reference/aic.csv" || grep -h "^$id," "$reference/nvl72.csv" | sed 's/$/,/' | grep . ||
-        echo "FAIL: no row $id" >&2
+for id in $ids; do
+    grep -h "^$id," "$reference/aic.csv" "$reference/nvl72.csv" "$reference/nvl72_wide.csv" \
+        "$reference/nccl_versions.csv" || echo "FAIL: no row $id" >&2
 done >>"$dir/sample.csv" 2>"$dir/missing"
 [ ! -s "$dir/missing" ] || { cat "$dir/missing"; exit 1; }
 

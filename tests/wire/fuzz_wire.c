@@ -111,12 +111,9 @@ static int any_file(guint32 op)
     if (op == WIRE_OP_MODULE_NEW && draw(4))
         return module_file();
     switch (draw(12)) {
-    case 0:
-        return open("/dev/zero", O_RDWR | O_CLOEXEC);
-    case 1:
-        return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    case 2:
-        return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    case 0: return open("/dev/zero", O_RDWR | O_CLOEXEC);
+    case 1: return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    case 2: return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     case 3:
         if (pipe(pair) == 0)
             close(pair[1]);
@@ -125,16 +122,11 @@ static int any_file(guint32 op)
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0)
             close(pair[1]);
         return pair[0];
-    case 5:
-        return epoll_create1(EPOLL_CLOEXEC);
-    case 6:
-        return memory_file(FALSE, field() % (1ull << 50));
-    case 7:
-        return memory_file(TRUE, field() % (1ull << 50));
-    case 8:
-        return open("/proc/self/mem", O_RDWR | O_CLOEXEC);
-    default:
-        return memory_file(TRUE, 4 << 20);
+    case 5: return epoll_create1(EPOLL_CLOEXEC);
+    case 6: return memory_file(FALSE, field() % (1ull << 50));
+    case 7: return memory_file(TRUE, field() % (1ull << 50));
+    case 8: return open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+    default: return memory_file(TRUE, 4 << 20);
     }
 }
 
@@ -291,9 +283,7 @@ static void attack(void)
         if (*fd < 0)
             *fd = draw(10) ? dial(WIRE_ROLE_CALLER) : dial((guint32)field());
         switch (draw(40)) {
-        case 0:
-            send_garbage(*fd);
-            break;
+        case 0: send_garbage(*fd); break;
         case 1: {
             int raw = dial_raw();
             send_garbage(raw);

@@ -6,7 +6,7 @@
 #
 # DEATH_ROUNDS (24) ranks are killed, and DEATH_OWNERS (4) owners; DEATH_SEED (1) draws other moments.
 set -eu
-case ${SANITIZE:-no} in no | '') ;; *) echo "a sanitized library is tested by the unit tests"; exit 77 ;; esac
+. "$TOP_SRCDIR/tests/plain.sh"
 ranks=$(dirname "$FANOUT")/tests/wire/ranks
 [ -x "$ranks" ] || { echo "no $ranks"; exit 77; }
 dir=$(mktemp -d)

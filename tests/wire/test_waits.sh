@@ -8,7 +8,7 @@ busy=
 trap 'kill $busy 2>/dev/null || :; rm -rf "$dir"' EXIT
 libs=$(dirname "$FANOUT")/.libs
 [ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
-case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
+. "$TOP_SRCDIR/tests/plain.sh"
 ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/waits.c" \
     -o "$dir/waits" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread
 bad=0
@@ -46,6 +46,21 @@ thrd_sleep 0 7000.000
 usleep of 0 0 1000.000
 interrupted 1 30000.000
 rest 0.999970000
+END
+
+# Beside a thread that spins, too, in which time few looks of it are wanted.
+run beside "$dir/waits" beside
+same beside <<'END'
+begin 0 0.000
+slept 0 2000000000.000
+END
+
+# An allocator that asks for the time with its lock taken is asked for nothing then.
+${CC:-cc} -std=gnu11 -O1 -fno-builtin -Wall -Wextra -Werror "$TOP_SRCDIR/tests/wire/allocator.c" -o "$dir/allocator" -lpthread
+timeout 60 "$FANOUT" exec -- "$dir/allocator" >"$dir/allocator.out" 2>&1 </dev/null || :
+sed -i '/^fanout exec: no call of/d' "$dir/allocator.out"
+same allocator <<'END'
+good
 END
 
 # another thread writes after 40 us

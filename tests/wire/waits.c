@@ -475,6 +475,24 @@ static void spin_on_copy(void)
     }
 }
 
+static void *yield_main(void *unused)
+{
+    while (!flag)
+        sched_yield();
+    return unused;
+}
+
+/* Two seconds of sleep beside a thread that spins for their end: a million looks of it would take minutes. */
+static void sleep_beside(void)
+{
+    pthread_t thread;
+
+    say("begin", pthread_create(&thread, NULL, yield_main, NULL));
+    say("slept", usleep(2000000));
+    flag = 1;
+    pthread_join(thread, NULL);
+}
+
 /* Two processes hand a word to and fro, with a copy in between, and a third one waits for a copy all the while. */
 static void hand(void)
 {
@@ -559,9 +577,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } modes[] = {{"sleeps", sleeps},      {"polls", polls},       {"poller", poller},     {"conditions", conditions},
-                 {"tokens", token_count}, {"forks", forks},       {"spin", spin_on_copy}, {"futexes", futexes},
-                 {"limits", host_limits}, {"memory", poll_memory}};
+    } modes[] = {{"sleeps", sleeps},      {"polls", polls},        {"poller", poller},      {"conditions", conditions},
+                 {"tokens", token_count}, {"forks", forks},        {"spin", spin_on_copy},  {"futexes", futexes},
+                 {"limits", host_limits}, {"memory", poll_memory}, {"beside", sleep_beside}};
     const char *mode = argc > 1 ? argv[1] : "";
 
     if (strcmp(mode, "hand") == 0) {

@@ -11,7 +11,7 @@ typedef struct {
     guint16 gpu;
     PtxModule *module;
     PtxImage *image;
-    MemRegion *bank[2];    /* .global, .const */
+    MemRegion *bank[2]; /* .global, .const */
     guint64 bank_va[2];
 } Loaded;
 
@@ -57,7 +57,7 @@ static inline void world_unload(Loaded *loaded)
 typedef struct {
     gboolean done;
     PtxFaultKind fault;
-    char *text;              /* of the fault; freed by the test */
+    char *text; /* of the fault; freed by the test */
     guint32 line, cta, warp, lane;
     guint64 va;
     SimTime took_ps;
@@ -68,20 +68,31 @@ static inline void note_kernel(const KernelLaunch *launch, void *user)
 {
     Ended *ended = user;
     const PtxFault *fault = kernel_fault(launch);
-    *ended = (Ended){TRUE, fault->kind, g_strdup(fault->text), fault->line, fault->cta[0], fault->warp, fault->lane,
-                     fault->va, kernel_end_ps(launch) - kernel_start_ps(launch), kernel_stats(launch)};
+    *ended = (Ended){TRUE,
+                     fault->kind,
+                     g_strdup(fault->text),
+                     fault->line,
+                     fault->cta[0],
+                     fault->warp,
+                     fault->lane,
+                     fault->va,
+                     kernel_end_ps(launch) - kernel_start_ps(launch),
+                     kernel_stats(launch)};
 }
 
 static inline KernelLaunch *world_start(Loaded *loaded, const char *kernel, guint32 ctas, guint32 threads,
                                         guint32 shared, const void *param, Ended *ended)
 {
     GError *error = NULL;
-    const KernelSpec spec = {.image = loaded->image, .entry = ptx_module_entry(loaded->module, kernel),
-                             .grid = {ctas, 1, 1}, .block = {threads, 1, 1},
-                             .dynamic_shared = shared, .param = param};
+    const KernelSpec spec = {.image = loaded->image,
+                             .entry = ptx_module_entry(loaded->module, kernel),
+                             .grid = {ctas, 1, 1},
+                             .block = {threads, 1, 1},
+                             .dynamic_shared = shared,
+                             .param = param};
     assert_non_null(spec.entry);
-    KernelLaunch *launch =
-        kernel_launch(loaded->world->fabric, loaded->gpu, loaded->world->vas, &spec, 0, note_kernel, ended, &error);
+    KernelLaunch *launch = kernel_launch(loaded->world->fabric, loaded->gpu, loaded->world->vas, &spec, 0, note_kernel,
+                                         ended, &error);
     if (!launch)
         fail_msg("%s", error->message);
     return launch;

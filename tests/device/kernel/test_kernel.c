@@ -331,9 +331,13 @@ static void test_heap(void **state)
     const guint64 *given = (const guint64 *)(const void *)world->region[0]->host;
     for (guint n = 0; n < 100; n++) {
         Ended ended = {0};
-        const KernelSpec spec = {.image = loaded->image, .entry = ptx_module_entry(loaded->module, "heap"),
-                                 .grid = {1, 1, 1}, .block = {64, 1, 1}, .param = &world->va[0],
-                                 .heap = world->va[0] + (1u << 20), .heap_bytes = 2048};
+        const KernelSpec spec = {.image = loaded->image,
+                                 .entry = ptx_module_entry(loaded->module, "heap"),
+                                 .grid = {1, 1, 1},
+                                 .block = {64, 1, 1},
+                                 .param = &world->va[0],
+                                 .heap = world->va[0] + (1u << 20),
+                                 .heap_bytes = 2048};
         assert_non_null(kernel_launch(world->fabric, 0, world->vas, &spec, 0, note_kernel, &ended, NULL));
         assert_int_equal(sim_run(world->sim, SIMTIME_NEVER), SIM_IDLE);
         assert_int_equal(ended.fault, PTX_FAULT_NONE);
@@ -350,10 +354,10 @@ static void test_heap(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_saxpy), cmocka_unit_test(test_own_stores), cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_faults), cmocka_unit_test(test_poll), cmocka_unit_test(test_stuck),
-        cmocka_unit_test(test_bulk_and_clusters), cmocka_unit_test(test_heap)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_saxpy),  cmocka_unit_test(test_own_stores),
+                                       cmocka_unit_test(test_narrow), cmocka_unit_test(test_atomics),
+                                       cmocka_unit_test(test_faults), cmocka_unit_test(test_poll),
+                                       cmocka_unit_test(test_stuck),  cmocka_unit_test(test_bulk_and_clusters),
+                                       cmocka_unit_test(test_heap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,11 @@ static const char text[] = HEAD
     "ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, %r2; st.global.u32 [%rd1+4096], %r3;\n"
     "ld.global.u32 %r4, [%rd1]; add.u32 %r5, %r4, %r3; st.global.u32 [%rd1+8192], %r5;\n"
     "ld.global.cv.u32 %r6, [%rd1]; add.u32 %r7, %r6, %r5; st.global.u32 [%rd1+4096], %r7; ret;\n}\n"
+    /* goes n times to the address that stands at p */
+    ".visible .entry chase(.param .u64 p, .param .u32 n)\n{\n.reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .pred %p<2>;\n"
+    "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];\n"
+    "$N: ld.global.u64 %rd1, [%rd1]; sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra $N;\n"
+    "st.global.u64 [%rd1+4096], %rd1; ret;\n}\n"
     /* calls a function by its address, as kernels do that serve many */
     ".func serve()\n{\nret;\n}\n.visible .entry serves()\n{\n.reg .b64 %rd<3>;\n"
     "mov.u64 %rd2, serve; call %rd2; ret;\n}\n"
@@ -80,6 +85,50 @@ static void test_twice(void **state)
     assert_int_equal(ended.fault, PTX_FAULT_NONE);
     assert_int_equal(ended.stats.bytes[KERNEL_OWN], 5 * 32 * 4);
     assert_int_equal(ended.stats.bytes[KERNEL_L1], 32 * 4);
+    world_unload(loaded);
+    world_free(world);
+}
+
+/* Proves that bytes of the host's memory are the host's, and not a peer's. */
+static void test_host(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "account.ptx", text);
+    MemRegion *host = memory_region_new(world->fabric->memory, MEMORY_HOST, 1u << 21, NULL);
+    const guint64 va = vas_choose(world->vas, 1u << 21, 1u << 21);
+    world_map(world, va, 1u << 21, host, NULL);
+    const guint64 param[3] = {va, va + 4096, world->mc_va + 65536};
+    Ended ended = world_kernel(loaded, "bytes", 1, 32, 0, param);
+    assert_int_equal(ended.fault, PTX_FAULT_NONE);
+    assert_int_equal(ended.stats.bytes[KERNEL_HOST], 32 * 4 + (32 + 1) * 8); /* loads of 4 B, stores of 8, one twice */
+    assert_int_equal(ended.stats.bytes[KERNEL_PEER], 0);
+    assert_int_equal(ended.stats.bytes[KERNEL_OWN], 0);
+    assert_true(vas_unmap(world->vas, va, 1u << 21));
+    memory_region_unref(world->fabric->memory, host);
+    world_unload(loaded);
+    world_free(world);
+}
+
+/* Proves that a load that hits the L1 takes 37 clk behind the one in which it is issued, to the picosecond: 64 loads
+ * more, each of which needs the one before it for its address, take 64 times as long; what the loop does beside them
+ * fits into that. */
+static void test_hit(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "account.ptx", text);
+    const guint64 self = world->va[0];
+    memcpy(world->region[0]->host, &self, sizeof self);
+    SimTime took_ps[3];
+    for (guint32 i = 0; i < 3; i++) { /* the first brings the code */
+        const guint64 param[2] = {self, i == 2 ? 80 : 16};
+        Ended ended = world_kernel(loaded, "chase", 1, 1, 0, param);
+        assert_int_equal(ended.fault, PTX_FAULT_NONE);
+        assert_int_equal(ended.stats.bytes[KERNEL_L1], (param[1] - 1) * 8);
+        took_ps[i] = ended.took_ps;
+    }
+    assert_int_equal(took_ps[2] - took_ps[1], 64 * (1 + 37) * world->spec.sm.clock_ps);
     world_unload(loaded);
     world_free(world);
 }
@@ -162,8 +211,9 @@ static void test_poll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),  cmocka_unit_test(test_twice), cmocka_unit_test(test_plain_store),
-        cmocka_unit_test(test_called), cmocka_unit_test(test_parts), cmocka_unit_test(test_poll),
+        cmocka_unit_test(test_bytes), cmocka_unit_test(test_twice),       cmocka_unit_test(test_host),
+        cmocka_unit_test(test_hit),   cmocka_unit_test(test_plain_store), cmocka_unit_test(test_called),
+        cmocka_unit_test(test_parts), cmocka_unit_test(test_poll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,19 @@
 
 #define HEAD ".version 8.6\n.target sm_90\n.address_size 64\n"
 /* n times: each thread its word, `stride` bytes from the one before (0: all the same), within 64 KiB */
-#define KERNEL(name, instruction) \
-    ".visible .entry " name "(.param .u64 p, .param .u32 stride, .param .u32 n)\n{\n" \
-    ".reg .b64 %rd<5>; .reg .b32 %r<9>; .reg .f32 %f<3>; .reg .pred %p<2>;\n" \
-    "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [stride]; ld.param.u32 %r2, [n];\n" \
-    "mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x; mad.lo.s32 %r5, %r3, %r4, %r5;\n" \
-    "mul.lo.u32 %r5, %r5, %r1; and.b32 %r5, %r5, 65535; cvt.u64.u32 %rd2, %r5; add.s64 %rd1, %rd1, %rd2;\n" \
-    "mov.f32 %f1, 0f3F800000;\n" \
+#define KERNEL(name, instruction)                                                                                      \
+    ".visible .entry " name "(.param .u64 p, .param .u32 stride, .param .u32 n)\n{\n"                                  \
+    ".reg .b64 %rd<5>; .reg .b32 %r<9>; .reg .f32 %f<3>; .reg .pred %p<2>;\n"                                          \
+    "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [stride]; ld.param.u32 %r2, [n];\n"                                     \
+    "mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x; mad.lo.s32 %r5, %r3, %r4, %r5;\n"               \
+    "mul.lo.u32 %r5, %r5, %r1; and.b32 %r5, %r5, 65535; cvt.u64.u32 %rd2, %r5; add.s64 %rd1, %rd1, %rd2;\n"            \
+    "mov.f32 %f1, 0f3F800000;\n"                                                                                       \
     "$L: " instruction " sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra $L; ret;\n}\n"
 
-static const char text[] = HEAD
-    KERNEL("integers", "atom.global.add.u32 %r7, [%rd1], 1; add.u32 %r8, %r8, %r7;")
+static const char text[] = HEAD KERNEL("integers", "atom.global.add.u32 %r7, [%rd1], 1; add.u32 %r8, %r8, %r7;")
     KERNEL("swaps", "atom.global.cas.b32 %r7, [%rd1], %r8, %r2; add.u32 %r8, %r8, %r7;")
-    KERNEL("floats", "atom.global.add.f32 %f2, [%rd1], %f1; add.f32 %f1, %f1, 0f00000000;")
-    KERNEL("reductions", "red.global.add.u32 [%rd1], 1;");
+        KERNEL("floats", "atom.global.add.f32 %f2, [%rd1], %f1; add.f32 %f1, %f1, 0f00000000;")
+            KERNEL("reductions", "red.global.add.u32 [%rd1], 1;");
 
 typedef struct {
     guint64 p;
@@ -96,7 +95,8 @@ static void test_peer(void **state)
     world_free(world);
 }
 
-static const char halves[] = ".version 8.6\n.target sm_90\n.address_size 64\n"
+static const char halves[] =
+    ".version 8.6\n.target sm_90\n.address_size 64\n"
     ".visible .entry halves(.param .u64 p)\n{\n.reg .b64 %d<5>; .reg .b32 %r<5>; .reg .pred %p;\n"
     ".shared .align 16 .b32 tile[16];\n"
     "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, tile; mad.lo.u32 %r3, %r1, 4, %r2;\n"

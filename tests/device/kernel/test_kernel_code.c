@@ -65,8 +65,10 @@ static void test_room(void **state)
 static char *loop_text(const char *limit)
 {
     GString *text = g_string_new(HEAD);
-    g_string_append_printf(text, ".visible .entry k(.param .u64 p) %s\n{\n.reg .b32 %%r<60>; .reg .b64 %%rd<3>;\n"
-                                 ".reg .pred %%p<2>;\nld.param.u64 %%rd1, [p];\n", limit);
+    g_string_append_printf(text,
+                           ".visible .entry k(.param .u64 p) %s\n{\n.reg .b32 %%r<60>; .reg .b64 %%rd<3>;\n"
+                           ".reg .pred %%p<2>;\nld.param.u64 %%rd1, [p];\n",
+                           limit);
     for (guint i = 0; i < 48; i++)
         g_string_append_printf(text, "ld.shared.u32 %%r%u, [%u];\n", i, 4 * i);
     g_string_append(text, "mov.u32 %r50, 0;\nLOOP: add.u32 %r50, %r50, 1; setp.lt.u32 %p1, %r50, 100;\n"
@@ -110,6 +112,49 @@ static void test_spills(void **state)
     ptx_module_free(module);
     module = ptx_module_read("all.ptx", all, strlen(all), &error);
     assert_null(code_of(module, "k")->reloads);
+    ptx_module_free(module);
+}
+
+/* 40 values that are alive at once, of which 16 are needed in a loop, once, and the other 24 around it: three times. */
+static char *weights_text(void)
+{
+    GString *text = g_string_new(
+        HEAD ".visible .entry k(.param .u64 p) .maxnreg 32\n{\n.reg .b32 %r<60>; .reg .b64 %rd<3>;\n"
+             ".reg .pred %p<2>;\nld.param.u64 %rd1, [p];\n");
+    for (guint i = 0; i < 40; i++)
+        g_string_append_printf(text, "ld.shared.u32 %%r%u, [%u];\n", i, 4 * i);
+    for (guint i = 16; i < 40; i++)
+        g_string_append_printf(text, "st.shared.u32 [%u], %%r%u;\nst.shared.u32 [%u], %%r%u;\n", 4 * i, i, 4 * i + 160,
+                               i);
+    g_string_append(text, "mov.u32 %r50, 0;\nLOOP: \n");
+    for (guint i = 0; i < 16; i++)
+        g_string_append_printf(text, "add.u32 %%r50, %%r50, %%r%u;\n", i);
+    g_string_append(text, "setp.lt.u32 %p1, %r50, 100;\n@%p1 bra LOOP;\n");
+    for (guint i = 16; i < 40; i++)
+        g_string_append_printf(text, "add.u32 %%r50, %%r50, %%r%u;\n", i);
+    g_string_append(text, "st.global.u32 [%rd1], %r50; ret;\n}\n");
+    return g_string_free(text, FALSE);
+}
+
+/* Proves that what a loop needs stays in registers: there a use counts eight times, so one in the loop and the write
+ * before it (9) are more than a write and three uses around it (4), though fewer. Nothing is loaded in the loop. */
+static void test_spill_weight(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    g_autofree char *text = weights_text();
+    PtxModule *module = ptx_module_read("weights.ptx", text, strlen(text), &error);
+    const PtxCode *code = code_of(module, "k");
+    guint loads = 0, in_loop = 0;
+    for (guint32 i = 0, from = G_MAXUINT32; i < code->n_ins; i++) {
+        loads += code->reloads[i];
+        if (code->ins[i].op != OP_BRA || code->ins[i].target > i)
+            continue;
+        for (from = code->ins[i].target; from <= i; from++)
+            in_loop += code->reloads[from] + code->spills[from];
+    }
+    assert_true(loads > 8); /* 40, the sum and the address (two words) in 32 registers */
+    assert_int_equal(in_loop, 0);
     ptx_module_free(module);
 }
 
@@ -166,7 +211,8 @@ static void test_saves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_second_launch),    cmocka_unit_test(test_room),  cmocka_unit_test(test_spills),
+        cmocka_unit_test(test_second_launch),    cmocka_unit_test(test_room),
+        cmocka_unit_test(test_spills),           cmocka_unit_test(test_spill_weight),
         cmocka_unit_test(test_spills_take_time), cmocka_unit_test(test_saves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

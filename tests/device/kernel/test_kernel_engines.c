@@ -49,11 +49,13 @@ static char *run(SimSpec sim)
     assert_int_equal(word_of(world, 0, 4194312 / 4), GPUS * 48);
     for (guint g = 0; g < GPUS; g++) {
         assert_true(ended[g].done && ended[g].fault == PTX_FAULT_NONE);
-        g_autofree char *sum =
-            g_compute_checksum_for_data(G_CHECKSUM_SHA256, world->region[g]->host, world->region[g]->bytes);
-        g_string_append_printf(told, "%u: %" G_GUINT64_FORMAT " ps, %" G_GUINT64_FORMAT " instructions, %"
-                               G_GUINT64_FORMAT " accesses, %" G_GUINT64_FORMAT " polls, %s\n", g, ended[g].took_ps,
-                               ended[g].stats.instructions, ended[g].stats.accesses, ended[g].stats.polls, sum);
+        g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, world->region[g]->host,
+                                                           world->region[g]->bytes);
+        g_string_append_printf(told,
+                               "%u: %" G_GUINT64_FORMAT " ps, %" G_GUINT64_FORMAT " instructions, %" G_GUINT64_FORMAT
+                               " accesses, %" G_GUINT64_FORMAT " polls, %s\n",
+                               g, ended[g].took_ps, ended[g].stats.instructions, ended[g].stats.accesses,
+                               ended[g].stats.polls, sum);
         world_unload(loaded[g]);
     }
     world_free(world);

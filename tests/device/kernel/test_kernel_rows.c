@@ -3,9 +3,10 @@
 #include <math.h>
 
 #include "tests/device/kernel/kernel_world.h"
+#include "device/launch_time.h"
 
 #define GPUS 2
-#define LAUNCHES 3u          /* of a row, one after the other; the last one counts */
+#define LAUNCHES 3u /* of a row, one after the other; the last one counts */
 #define BUFFER_BYTES (256u << 20)
 #define SMALL_BYTES (1u << 20)
 #define TIMES_BYTES (4u << 20)
@@ -65,7 +66,7 @@ static Bench *bench_open(const Row *row, const char *text)
     GError *error = NULL;
     Bench *bench = g_new0(Bench, 1);
     bench->set = param_set_new();
-    fabric_params(bench->set, &bench->spec);
+    device_params(bench->set, &bench->spec);
     assert_true(preset_load(bench->set, "dgx-h100", NULL));
     bench->spec.sm.fence_ps = FENCE_SYS_PS;
     bench->spec.sm.fence_gpu_wide = FALSE;
@@ -75,7 +76,10 @@ static Bench *bench_open(const Row *row, const char *text)
     bench->row = row;
     for (guint g = 0; g < GPUS; g++) {
         for (guint b = 0; b < BUFFERS; b++)
-            map_buffer(bench, g, (Buffer)b, b < BUFFER_F ? BUFFER_BYTES : b == BUFFER_F ? SMALL_BYTES : TIMES_BYTES,
+            map_buffer(bench, g, (Buffer)b,
+                       b < BUFFER_F    ? BUFFER_BYTES
+                       : b == BUFFER_F ? SMALL_BYTES
+                                       : TIMES_BYTES,
                        b < BUFFER_F ? row->bytes : SMALL_BYTES);
         fill(bench, g, BUFFER_A, row->bytes);
         if (row->kernel[0] != 'l') /* the slots of ll, ll128 begin empty */
@@ -191,8 +195,12 @@ static void launch_next(Bench *bench, guint g)
         const PtxParam *p = &g_array_index(entry->params, PtxParam, i);
         memcpy(param + p->offset, &args[i], p->bytes);
     }
-    const KernelSpec spec = {.image = bench->image, .entry = entry, .grid = {row->grid[0], row->grid[1], 1},
-                             .block = {row->block, 1, 1}, .dynamic_shared = row->shared, .param = param};
+    const KernelSpec spec = {.image = bench->image,
+                             .entry = entry,
+                             .grid = {row->grid[0], row->grid[1], 1},
+                             .block = {row->block, 1, 1},
+                             .dynamic_shared = row->shared,
+                             .param = param};
     if (!kernel_launch(bench->fabric, (guint16)g, bench->vas, &spec, 0, on_done, bench, &error))
         fail_msg("%s: %s", row->name, error->message);
 }
@@ -231,9 +239,15 @@ static gboolean row_read(const char *line, Row *row)
     guint32 number[10];
     for (guint c = 2; c < 10; c++)
         number[c] = (guint32)g_ascii_strtoull(cells[c], NULL, 10);
-    *row = (Row){.name = g_strdup(cells[0]), .kernel = g_strdup(cells[1]), .gpus = number[2],
-                 .grid = {number[3], number[4]}, .block = number[5], .shared = number[6], .registers = number[8],
-                 .bytes = number[9], .measured_ns = g_ascii_strtod(cells[12], NULL)};
+    *row = (Row){.name = g_strdup(cells[0]),
+                 .kernel = g_strdup(cells[1]),
+                 .gpus = number[2],
+                 .grid = {number[3], number[4]},
+                 .block = number[5],
+                 .shared = number[6],
+                 .registers = number[8],
+                 .bytes = number[9],
+                 .measured_ns = g_ascii_strtod(cells[12], NULL)};
     return TRUE;
 }
 
@@ -253,6 +267,8 @@ static void test_rows(void **state)
     g_autofree char *csv = NULL, *text = NULL;
     if (!g_file_get_contents(csv_path, &csv, NULL, NULL) || !g_file_get_contents(ptx_path, &text, NULL, NULL)) {
         print_message("no %s; FANOUT_SHARED=FOLDER names the reference files\n", csv_path);
+        g_clear_pointer(&csv_path, g_free); /* skip() returns to where nothing frees them */
+        g_clear_pointer(&ptx_path, g_free);
         skip();
     }
     g_auto(GStrv) lines = g_strsplit(csv, "\n", -1);
@@ -265,8 +281,8 @@ static void test_rows(void **state)
         gboolean take = !wanted ? small : !strcmp(wanted, "all") || g_str_has_prefix(row.name, wanted);
         if (take) {
             double ns = simulate(&row, text), off = 100 * (ns / row.measured_ns - 1), size = fabs(off);
-            print_message("%-34s measured %10.0f ns, simulated %10.0f ns, %+7.1f %%\n", row.name, row.measured_ns,
-                          ns, off);
+            print_message("%-34s measured %10.0f ns, simulated %10.0f ns, %+7.1f %%\n", row.name, row.measured_ns, ns,
+                          off);
             g_array_append_val(errors, size);
         }
         g_free(row.name);

@@ -8,8 +8,9 @@
 #define VARIABLES ".reg .b64 %o, %x; .reg .b32 %a, %t, %v, %w; .reg .pred %p, %q, %r; .shared .align 8 .b64 s;\n"
 #define BEGIN "ld.param.u64 %o, [out]; mov.u32 %a, s; mov.u32 %t, %tid.x; setp.eq.u32 %p, %t, 0;\n"
 /* Each kernel has its loop in its line 8, and the mbarrier, if any, is for more arrivals than come. */
-#define STUCK(name, loop) HEAD ".visible .entry " name "(.param .u64 out) {\n" VARIABLES BEGIN \
-    "@%p mbarrier.init.shared.b64 [%a], 5; bar.sync 0;\n" loop "\n$E: ret; }\n"
+#define STUCK(name, loop)                                                                                              \
+    HEAD ".visible .entry " name "(.param .u64 out) {\n" VARIABLES BEGIN                                               \
+         "@%p mbarrier.init.shared.b64 [%a], 5; bar.sync 0;\n" loop "\n$E: ret; }\n"
 
 static const struct {
     const char *name, *text, *says;
@@ -24,21 +25,30 @@ static const struct {
      "polls 0x0 of shared memory"},
     {"lock", STUCK("lock", "$L: atom.shared.cas.b32 %v, [%a], 9, 1; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
      "polls 0x0 of shared memory"},
-    {"same", STUCK("same", "$L: st.shared.u32 [%a], 3; ld.volatile.shared.u32 %v, [%a]; setp.eq.u32 %q, %v, 3; "
-                           "@%q bra $L;"),
+    {"same",
+     STUCK("same", "$L: st.shared.u32 [%a], 3; ld.volatile.shared.u32 %v, [%a]; setp.eq.u32 %q, %v, 3; "
+                   "@%q bra $L;"),
      "polls 0x0 of shared memory"},
     {"nap", STUCK("nap", "$L: nanosleep.u32 300; ld.volatile.shared.u32 %v, [%a]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
      "polls 0x0 of shared memory"},
     {"fenced", STUCK("fenced", "$L: fence.acq_rel.gpu; ld.shared.u32 %v, [%a]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
      "polls 0x0 of shared memory"},
-    {"absent", STUCK("absent", "@%p bra $L; bar.warp.sync -1; bra $E; $L: ld.volatile.global.u32 %v, [%o]; "
-                               "setp.ne.u32 %q, %v, 9; @%q bra $L;"), "polls 0x"},
-    {"absent_too", STUCK("absent_too", "@%p bra $L; bar.warp.sync -1; bra $E; $L: ld.volatile.shared.u32 %v, [%a]; "
-                                       "setp.ne.u32 %q, %v, 9; @%q bra $L;"), "polls 0x0 of shared memory"},
-    {"both", STUCK("both", "$L: ld.volatile.shared.u32 %v, [%a]; ld.volatile.global.u32 %w, [%o]; or.b32 %v, %v, %w; "
-                           "setp.ne.u32 %q, %v, 9; @%q bra $L;"), "polls 0x"},
-    {"given_up", STUCK("given_up", "$L: mbarrier.try_wait.parity.shared.b64 %q, [%a], 0; @%q bra $E; "
-                                   "ld.volatile.global.u32 %v, [%o]; setp.ne.u32 %q, %v, 9; @%q bra $L;"), "polls 0x"},
+    {"absent",
+     STUCK("absent", "@%p bra $L; bar.warp.sync -1; bra $E; $L: ld.volatile.global.u32 %v, [%o]; "
+                     "setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     "polls 0x"},
+    {"absent_too",
+     STUCK("absent_too", "@%p bra $L; bar.warp.sync -1; bra $E; $L: ld.volatile.shared.u32 %v, [%a]; "
+                         "setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     "polls 0x0 of shared memory"},
+    {"both",
+     STUCK("both", "$L: ld.volatile.shared.u32 %v, [%a]; ld.volatile.global.u32 %w, [%o]; or.b32 %v, %v, %w; "
+                   "setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     "polls 0x"},
+    {"given_up",
+     STUCK("given_up", "$L: mbarrier.try_wait.parity.shared.b64 %q, [%a], 0; @%q bra $E; "
+                       "ld.volatile.global.u32 %v, [%o]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     "polls 0x"},
 };
 
 /* Proves that each of these waits ends the run as stuck, with the kernel, its CTA, the line and the address. */
@@ -53,8 +63,8 @@ static void test_stuck(void **state)
         assert_int_equal(sim_run(world->sim, SIMTIME_NEVER), SIM_STUCK);
         assert_false(ended.done);
         g_autofree char *text = sim_waiters_text(world->sim);
-        g_autofree char *kernel =
-            g_strdup_printf("kernel %s on gpu0: CTA (0,0,0) warp 0 %s", stuck[i].name, stuck[i].says);
+        g_autofree char *kernel = g_strdup_printf("kernel %s on gpu0: CTA (0,0,0) warp 0 %s", stuck[i].name,
+                                                  stuck[i].says);
         if (!strstr(text, kernel) || !strstr(text, "stuck.ptx line 8"))
             fail_msg("%s: %s", stuck[i].name, text);
         kernel_abort(launch, PTX_FAULT_TRAP, "the user has ended it");
@@ -67,11 +77,12 @@ static void test_stuck(void **state)
 }
 
 /* The first warp sleeps for %v ns, eight times, and then does `does`; the other one waits. */
-#define ENDS(name, does, waits) HEAD ".visible .entry " name "(.param .u64 out, .param .u32 ns) {\n" VARIABLES BEGIN \
-    "ld.param.u32 %v, [ns]; @%p st.shared.u64 [%a], 0; @%p mbarrier.init.shared.b64 [%a], 1; bar.sync 0;\n" \
-    "setp.ge.u32 %q, %t, 32; @%q bra $L; mov.u32 %w, 0;\n" \
-    "$S: nanosleep.u32 %v; add.u32 %w, %w, 1; setp.lt.u32 %q, %w, 8; @%q bra $S;\n" does "\nret;\n" waits \
-    "\n$E: ret; }\n"
+#define ENDS(name, does, waits)                                                                                        \
+    HEAD ".visible .entry " name "(.param .u64 out, .param .u32 ns) {\n" VARIABLES BEGIN                               \
+         "ld.param.u32 %v, [ns]; @%p st.shared.u64 [%a], 0; @%p mbarrier.init.shared.b64 [%a], 1; bar.sync 0;\n"       \
+         "setp.ge.u32 %q, %t, 32; @%q bra $L; mov.u32 %w, 0;\n"                                                        \
+         "$S: nanosleep.u32 %v; add.u32 %w, %w, 1; setp.lt.u32 %q, %w, 8; @%q bra $S;\n" does "\nret;\n" waits         \
+         "\n$E: ret; }\n"
 
 #define SLICE_NS 10000 /* what others wrote to shared memory is seen at a slice's end, after 1,024 instructions */
 #define READ_NS 700    /* a turn is a read of global memory, or less */
@@ -79,28 +90,43 @@ static const struct {
     const char *name, *text;
     guint late_ns;
 } ends[] = {
-    {"try", ENDS("try", "@%p mbarrier.arrive.shared.b64 %x, [%a];",
-                 "$L: mbarrier.try_wait.parity.shared.b64 %q, [%a], 0; @!%q bra $L;"), READ_NS},
-    {"test", ENDS("test", "@%p mbarrier.arrive.shared.b64 %x, [%a];",
-                  "$L: mbarrier.test_wait.parity.shared.b64 %q, [%a], 0; @!%q bra $L;"), READ_NS},
-    {"flag", ENDS("flag", "@%p st.shared.u32 [%a+4], 9;",
-                  "$L: ld.volatile.shared.u32 %v, [%a+4]; setp.ne.u32 %q, %v, 9; @%q bra $L;"), SLICE_NS},
-    {"lock", ENDS("lock", "@%p atom.shared.exch.b32 %v, [%a+4], 9;",
-                  "$L: atom.shared.or.b32 %v, [%a+4], 0; setp.ne.u32 %q, %v, 9; @%q bra $L;"), SLICE_NS},
-    {"both", ENDS("both", "@%p st.shared.u32 [%a+4], 9;",
-                  "$L: ld.volatile.shared.u32 %v, [%a+4]; ld.volatile.global.u32 %w, [%o]; or.b32 %v, %v, %w; "
-                  "setp.ne.u32 %q, %v, 9; @%q bra $L;"), READ_NS},
-    {"global", ENDS("global", "@%p st.volatile.global.u32 [%o], 9;",
-                    "$L: ld.volatile.shared.u32 %v, [%a+4]; ld.volatile.global.u32 %w, [%o]; or.b32 %v, %v, %w; "
-                    "setp.ne.u32 %q, %v, 9; @%q bra $L;"), READ_NS},
-    {"given_up", ENDS("given_up", "@%p mbarrier.arrive.shared.b64 %x, [%a];",
-                      "$L: mbarrier.try_wait.parity.shared.b64 %q, [%a], 0; @%q bra $E; "
-                      "ld.volatile.global.u32 %v, [%o]; setp.ne.u32 %q, %v, 9; @%q bra $L;"), READ_NS},
+    {"try",
+     ENDS("try", "@%p mbarrier.arrive.shared.b64 %x, [%a];",
+          "$L: mbarrier.try_wait.parity.shared.b64 %q, [%a], 0; @!%q bra $L;"),
+     READ_NS},
+    {"test",
+     ENDS("test", "@%p mbarrier.arrive.shared.b64 %x, [%a];",
+          "$L: mbarrier.test_wait.parity.shared.b64 %q, [%a], 0; @!%q bra $L;"),
+     READ_NS},
+    {"flag",
+     ENDS("flag", "@%p st.shared.u32 [%a+4], 9;",
+          "$L: ld.volatile.shared.u32 %v, [%a+4]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     SLICE_NS},
+    {"lock",
+     ENDS("lock", "@%p atom.shared.exch.b32 %v, [%a+4], 9;",
+          "$L: atom.shared.or.b32 %v, [%a+4], 0; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     SLICE_NS},
+    {"both",
+     ENDS("both", "@%p st.shared.u32 [%a+4], 9;",
+          "$L: ld.volatile.shared.u32 %v, [%a+4]; ld.volatile.global.u32 %w, [%o]; or.b32 %v, %v, %w; "
+          "setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     READ_NS},
+    {"global",
+     ENDS("global", "@%p st.volatile.global.u32 [%o], 9;",
+          "$L: ld.volatile.shared.u32 %v, [%a+4]; ld.volatile.global.u32 %w, [%o]; or.b32 %v, %v, %w; "
+          "setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     READ_NS},
+    {"given_up",
+     ENDS("given_up", "@%p mbarrier.arrive.shared.b64 %x, [%a];",
+          "$L: mbarrier.try_wait.parity.shared.b64 %q, [%a], 0; @%q bra $E; "
+          "ld.volatile.global.u32 %v, [%o]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     READ_NS},
     /* the lane that waits is let go by one that comes behind its loop */
-    {"behind", HEAD ".visible .entry behind(.param .u64 out, .param .u32 ns) {\n" VARIABLES BEGIN
-               "ld.param.u32 %w, [ns]; setp.lt.u32 %r, %t, 2; @!%r bra $E; @!%p bra $J;\n"
-               "$L: ld.volatile.global.u32 %v, [%o]; setp.ne.u32 %q, %v, 9; @%q bra $L;\n"
-               "$J: @%p bra $E; shl.b32 %w, %w, 3; nanosleep.u32 %w; st.volatile.global.u32 [%o], 9;\n$E: ret; }\n",
+    {"behind",
+     HEAD ".visible .entry behind(.param .u64 out, .param .u32 ns) {\n" VARIABLES BEGIN
+          "ld.param.u32 %w, [ns]; setp.lt.u32 %r, %t, 2; @!%r bra $E; @!%p bra $J;\n"
+          "$L: ld.volatile.global.u32 %v, [%o]; setp.ne.u32 %q, %v, 9; @%q bra $L;\n"
+          "$J: @%p bra $E; shl.b32 %w, %w, 3; nanosleep.u32 %w; st.volatile.global.u32 [%o], 9;\n$E: ret; }\n",
      READ_NS},
 };
 

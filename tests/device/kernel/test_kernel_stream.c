@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "api/engine/kernel.h"
+#include "device/launch_time.h"
 #include "model/presets/preset.h"
 #include "sim/log.h"
 
@@ -55,10 +56,15 @@ static Seat *seat_new(void)
     GError *error = NULL;
     int fd = memfd_create("kernel", 0);
     seat->set = param_set_new();
-    fabric_params(seat->set, &seat->fabric);
+    device_params(seat->set, &seat->fabric);
     assert_true(preset_load(seat->set, "teach-4gpu", NULL));
-    const EngineSpec spec = {.fabric = &seat->fabric, .seed = 1, .query_quantum_ps = 1000000, .keep_bytes = TRUE,
-                             .sticky_faults = TRUE, .watchdog_us = WATCHDOG_US, .log = log_new()};
+    const EngineSpec spec = {.fabric = &seat->fabric,
+                             .seed = 1,
+                             .query_quantum_ps = 1000000,
+                             .keep_bytes = TRUE,
+                             .sticky_faults = TRUE,
+                             .watchdog_us = WATCHDOG_US,
+                             .log = log_new()};
     seat->engine = engine_new(&spec, &error);
     assert_non_null(seat->engine);
     assert_true(fd >= 0 && ftruncate(fd, BYTES) == 0);
@@ -87,11 +93,15 @@ static EngineStatus launch_as(const Seat *seat, const char *kernel, guint32 thre
                               EngineReply *reply)
 {
     const guint64 param = VA;
-    const KernelSpec spec = {.image = seat->image, .entry = ptx_module_entry(seat->module, kernel),
-                             .grid = {1, 1, 1}, .block = {threads, 1, 1}, .param = &param,
+    const KernelSpec spec = {.image = seat->image,
+                             .entry = ptx_module_entry(seat->module, kernel),
+                             .grid = {1, 1, 1},
+                             .block = {threads, 1, 1},
+                             .param = &param,
                              .depends = programmatic};
-    return ask(seat, (EngineRequest){.op = ENGINE_LAUNCH_PTX, .stream = seat->stream,
-                                     .argument = (guint64)(guintptr)&spec}, reply);
+    return ask(seat,
+               (EngineRequest){.op = ENGINE_LAUNCH_PTX, .stream = seat->stream, .argument = (guint64)(guintptr)&spec},
+               reply);
 }
 
 static EngineStatus launch(const Seat *seat, const char *kernel, guint32 threads, EngineReply *reply)
@@ -214,8 +224,8 @@ static int begin(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order), cmocka_unit_test(test_queued), cmocka_unit_test(test_programmatic),
-        cmocka_unit_test(test_not_programmatic), cmocka_unit_test(test_fault), cmocka_unit_test(test_watchdog)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order),        cmocka_unit_test(test_queued),
+                                       cmocka_unit_test(test_programmatic), cmocka_unit_test(test_not_programmatic),
+                                       cmocka_unit_test(test_fault),        cmocka_unit_test(test_watchdog)};
     return cmocka_run_group_tests(tests, begin, NULL);
 }

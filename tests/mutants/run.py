@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+"""Do the tests notice? Draws one-line faults (draw.py), plants them one after the other in a copy of the sources, builds
+what changed, runs the tests of its room until one fails, and prints who noticed.
+
+  run.py SOURCES FOLDER [--seed N] [--count N] [--seconds N] [--rooms ROOM,...] [--again] [--faults FILE]
+
+FOLDER is a copy of SOURCES that is configured; what differs from SOURCES is copied anew first. Each test is run once
+without a fault in objects that note which functions are entered (reach.c; FOLDER-reach keeps it), so that a fault costs
+only the tests that enter its function. What was found is kept in FOLDER-SEED.log, a line a fault, and a later call goes
+on behind it: --seconds ends a piece. --again tries those that nothing noticed once more, after a test was added (remove
+the test's file in FOLDER-reach where it enters other functions now). --faults takes faults from a file (list, beside
+this) instead of drawing. --budget: the tests of a fault take at most so many seconds. A fault whose object code is what
+it was changes nothing and is not counted; nor are those of the file `equivalent`, each with its reason. A fault of
+which no test fails wants a test.
+"""
+import argparse
+import concurrent.futures
+import filecmp
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import draw
+
+HERE = pathlib.Path(__file__).resolve().parent
+LEAST_PERCENT = 90
+
+# The accuracy of the whole would notice much, and tell little; style, documents and what is installed have no times, and
+# the rest takes long or needs what is not in the copy.
+NEVER = ('style/*', 'install/*', 'docs/*', 'routes/*', 'clients/*', 'determinism/*', 'validate/test_validate.sh',
+         'validate/test_fidelity.sh', 'api/test_cuda_bindings.sh', 'wire/test_death.sh')
+EXACT = ('golden/rows.sh', 'golden/golden.sh', 'api/test_report_rows.sh')  # see much: after the quickest ones
+QUICK = 1.0  # seconds
+
+PRINT = """include Makefile
+print-for-mutants:
+	@echo core $(libfanout_core_la_OBJECTS)
+	@echo cuda $(libcuda_la_OBJECTS)
+	@echo explore $(libfanout_explore_la_OBJECTS)
+	@echo command $(fanout_OBJECTS)
+	@echo compile $(CC) $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(SQLITE_CFLAGS) $(MPI_CFLAGS) \
+	  $(AM_CFLAGS) $(CFLAGS) -fPIC -DPIC -c
+	@echo link $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)
+	@echo libs $(libfanout_core_la_LIBADD) $(SQLITE_LIBS) $(MPI_LIBS) -ldl
+	@echo tests $(TESTS)
+	@echo built $(BUILT_SOURCES)
+	@echo hooks $(filter libfanout_%,$(pkglib_LTLIBRARIES))
+"""
+COPIED = ('.c', '.h', '.sh', '.mk', '.ini', '.py', '.expected', '.args', '.recorded', '.list', '.trace')
+CORE = '.libs/libmutant.so'
+OF_CUDA = 'api/cuda/first_versions.lo'  # of the core's archive, for libcuda alone: it calls what is only there
+FOREIGN = ('bench/', 'coll/', 'device/', 'explore/', 'golden/', 'model/', 'observe/', 'ptx/', 'random/', 'sim/', 'traces/',
+           'validate/')  # tests that have nothing to do with libcuda
+MARK = 'mutants.lo'  # names the object that has a fault
+
+
+class Tree:
+    """A built copy, whose core is a shared library: a fault costs one compilation and one link."""
+
+    def __init__(self, sources, folder):
+        self.sources, self.folder = pathlib.Path(sources).resolve(), pathlib.Path(folder).resolve()
+        self.env = dict(os.environ, FANOUT=str(self.folder / 'fanout'), TOP_SRCDIR=str(self.folder), SANITIZE='no',
+                        CC=os.environ.get('CC', 'cc'), MAKEFLAGS='')
+        self.env.setdefault('FANOUT_SHARED', str(self.sources.parent / 'shared'))
+        self.stale, self.needs = set(), set()  # of what is linked: what has a fault in it; what is not linked yet
+
+    def call(self, *command):
+        run = subprocess.run(command, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, check=False)
+        return run.returncode == 0, run.stdout
+
+    def make(self, *what):
+        good, said = self.call('make', '-s', '-j2', *what)
+        if not good:
+            sys.exit(f'make {" ".join(what)} failed:\n{said[-3000:]}')
+
+    def refresh(self):
+        """What differs from the sources is taken from them; what is new needs a new copy."""
+        for path in self.folder.rglob('*'):
+            source = self.sources / path.relative_to(self.folder)
+            if path.suffix in COPIED and \
+                    path.is_file() and source.is_file() and '.gen.' not in path.name and \
+                    not filecmp.cmp(path, source, shallow=False):
+                shutil.copyfile(source, path)
+        for source in (self.sources / 'tests').rglob('*'):
+            path = self.folder / source.relative_to(self.sources)
+            if source.suffix in COPIED and path.parent.is_dir() and not path.exists():
+                shutil.copy(source, path)
+
+    def build(self):
+        (self.folder / 'mutants.mk').write_text(PRINT)
+        script = self.folder / '.libs' / 'libfanout_core.a'
+        self.make('Makefile')
+        _, out = self.call('make', '-s', '-f', 'mutants.mk', 'print-for-mutants')
+        said = dict(line.split(' ', 1) for line in out.splitlines() if ' ' in line)
+        self.make(*said['built'].split())
+        self.make('CFLAGS=-O2', *said['hooks'].split())  # which define what is the C library's
+        self.make('libfanout_core.la')
+        self.tests = [t[len('tests/'):] for t in said['tests'].split() if t.startswith('tests/')]
+        self.compile = said['compile'].split()
+        self.core, cuda, explore = (said[k].split() for k in ('core', 'cuda', 'explore'))
+        self.core.remove(OF_CUDA)
+        cuda.append(OF_CUDA)
+        objects = [[self.object(lo) for lo in list_] for list_ in (self.core, cuda, explore)]
+        link, libs, core = said['link'].split(), said['libs'].split(), [str(self.folder / CORE)]
+        self.links = {
+            'core': [*link, '-shared', '-Wl,-Bsymbolic', '-o', CORE, *objects[0], *libs],
+            'cuda': [*link, '-shared', '-Wl,-Bsymbolic', '-Wl,-soname,libcuda.so.1', '-o', '.libs/libcuda.so.1.0.0',
+                     *objects[0], *objects[1], *libs],
+            'fanout': [*link, '-o', 'fanout', *said['command'].split(), *objects[2], *core, *libs],
+            'test': [*link, '-o', 'tests/explore/test_explore', 'tests/explore/test_explore.o', *objects[2], *core, *libs,
+                     '-lcmocka'],
+        }
+        self.whole = {'core': set(self.core), 'cuda': {*self.core, *cuda}, 'fanout': set(explore), 'test': set(explore)}
+        self.mend()
+        self.link('core')
+        script.write_text(f'INPUT({self.folder}/{CORE})\n')
+        programs = [f'tests/{t}' for t in self.tests if not t.endswith('.sh')]
+        self.make('-o', 'libfanout_core.la', 'libcuda.la')
+        self.link('cuda')
+        self.call('make', '-s', '-k', '-j2', '-o', 'libfanout_core.la', '-o', 'libcuda.la', 'all', *programs)
+        self.link(*self.links)
+
+    @staticmethod
+    def object(lo):
+        path = pathlib.PurePath(lo)
+        return str(path.parent / '.libs' / (path.stem + '.o'))
+
+    def link(self, *names, links=None):
+        for name in names:
+            good, said = self.call(*(links or self.links)[name])
+            if not good:
+                print(said[-2000:], file=sys.stderr)
+                return False
+        return True
+
+    def objects_of(self, file):
+        """The objects that are made of a source file: of the core, or of the libraries beside it."""
+        lo, (folder, stem) = file[:-2] + '.lo', os.path.split(file[:-2])
+        every = set().union(*self.whole.values())
+        return [o for o in (lo, f'{folder}/libfanout_explore_la-{stem}.lo') if o in every]
+
+    def compiled(self, file, lo):
+        """The object code, and whether it could be made."""
+        good, said = self.call(*self.compile, file, '-o', 'mutant.o')
+        return (self.folder / 'mutant.o').read_bytes() if good else None
+
+    def mend(self):
+        """Makes the object anew in which a run that was killed left its fault."""
+        mark = self.folder / MARK
+        if mark.exists():
+            lo = mark.read_text()
+            (self.folder / lo).unlink(missing_ok=True)
+            self.make(lo)
+            mark.unlink()
+
+    def take(self, lo, code):
+        """Puts object code in its place, links what has it, and what had a fault before."""
+        (self.folder / MARK).write_text(lo)
+        (self.folder / self.object(lo)).write_bytes(code)
+        has = {name for name, whole in self.whole.items() if lo in whole}
+        self.needs = has | self.stale
+        self.stale = has
+        return self.link(*[name for name in self.links if name in self.needs - {'cuda'}])
+
+    def prepare(self, test):
+        """Links libcuda where a test is of programs; most are not."""
+        if 'cuda' in self.needs and not test.startswith(FOREIGN):
+            self.needs.remove('cuda')
+            return self.link('cuda')
+        return True
+
+    def links_of_reach(self):
+        """The links of what notes which functions ran (reach.c): of other objects, made here, to the same places."""
+        changed, makes = {}, []
+        for lo in sorted(set().union(*self.whole.values())):
+            file = lo[:-3].replace('libfanout_explore_la-', '') + '.c'
+            if (self.folder / file).exists():
+                changed[self.object(lo)] = out = self.object(lo)[:-2] + '.reach.o'
+                makes.append([*self.compile, '-O1', '-g1', '-finstrument-functions', file, '-o', out])
+        links = {}
+        for name, command in self.links.items():
+            own = f'.libs/reach-{name}.o'
+            makes.append([*self.compile, f'-DREACH_NAME="{name}"', 'tests/mutants/reach.c', '-o', own])
+            links[name] = [*(changed.get(word, word) for word in command), own]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for command, (good, said) in zip(makes, pool.map(lambda m: self.call(*m), makes)):
+                if not good:
+                    sys.exit(f'{" ".join(command)} failed:\n{said[-3000:]}')
+        return links
+
+    def functions(self, links):
+        """Of each library that notes: by the offset of a function in it, the file and line where it begins."""
+        found = {}
+        for name, command in links.items():
+            out = command[command.index('-o') + 1]
+            _, said = self.call('nm', '--defined-only', out)
+            at = sorted({line.split()[0] for line in said.splitlines() if line.split()[1:2] in (['t'], ['T'])})
+            run = subprocess.run(['addr2line', '-e', out], cwd=self.folder, input='\n'.join(at), text=True, check=True,
+                                 stdout=subprocess.PIPE)
+            found[name] = {}
+            for offset, line in zip(at, run.stdout.split('\n')):
+                file, _, number = line.split(' ')[0].rpartition(':')
+                file = os.path.relpath(os.path.join(self.folder, file), self.folder)
+                if file.endswith('.c') and number.isdigit():
+                    found[name][int(offset, 16)] = f'{file}:{number}'
+        return found
+
+    def reached(self, functions):
+        """The functions that were entered since this was asked last."""
+        found = set()
+        for name, of in functions.items():
+            path = self.folder / f'reach.{name}'
+            if path.exists():
+                code = path.read_bytes()
+                found.update(where for offset, where in of.items() if offset < len(code) and code[offset])
+                path.unlink()
+        return found
+
+    def run_test(self, test, limit):
+        """(passed or None for skipped, seconds)"""
+        began = time.monotonic()
+        path = f'tests/{test}'
+        if not (self.folder / path).exists():  # was not built
+            return False, 0
+        command = ['sh', path] if test.endswith('.sh') else [path]
+        with open(self.folder / 'mutants.out', 'wb') as out:
+            process = subprocess.Popen(command, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
+            try:
+                code = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                code = -1
+            try:  # what it left behind
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+        return (None if code == 77 else code == 0), time.monotonic() - began
+
+
+def wanted_tests(tree):
+    return sorted(t for t in tree.tests if not any(pathlib.PurePath(t).match(p) for p in NEVER))
+
+
+class Tests:
+    """What each test takes without a fault, and which functions it enters: found once, with all of them."""
+
+    def __init__(self, tree, slowest):
+        self.seconds, self.of_function, self.of_file = {}, {}, {}
+        folder = tree.folder.with_name(tree.folder.name + '-reach')
+        folder.mkdir(exist_ok=True)
+        missing = [t for t in wanted_tests(tree) if not (folder / t.replace('/', ':')).exists()]
+        if missing:
+            links = tree.links_of_reach()
+            tree.link(*links, links=links)
+            functions = tree.functions(links)
+            tree.env['REACH_OUT'] = str(tree.folder / 'reach')
+            for test in missing:
+                tree.reached(functions)
+                passed, took = tree.run_test(test, slowest)
+                if not passed:
+                    took = -1
+                    print(f'left out: {test} ({"skipped" if passed is None else "fails or takes long"})', flush=True)
+                lines = [f'{took:.2f}', *sorted(tree.reached(functions))]
+                (folder / test.replace('/', ':')).write_text('\n'.join(lines) + '\n')
+            del tree.env['REACH_OUT']
+            tree.link(*tree.links)
+        for test in wanted_tests(tree):
+            took, *lines = (folder / test.replace('/', ':')).read_text().splitlines()
+            if float(took) >= 0:
+                self.seconds[test] = float(took)
+                for where in lines:
+                    self.of_function.setdefault(where, set()).add(test)
+                    self.of_file.setdefault(where.rpartition(':')[0], set()).add(test)
+
+    def of(self, file, text, line):
+        """Those that enter the function around a line, or anything of the file where it is in none, in their order."""
+        lines = text.split('\n')
+        ends = next((i for i in range(line - 1, len(lines)) if lines[i].startswith('}')), len(lines))
+        begins = max((i for i in range(ends) if lines[i] == '{'), default=-1)
+        previous = max((i for i in range(line - 1) if lines[i].startswith('}')), default=-1)
+        if previous < begins < line:  # its name stands before its brace; where both are on one line it begins there
+            starts = range(previous + 2, begins + 3)
+        else:
+            starts = [line]
+        found = set().union(*(self.of_function.get(f'{file}:{i}', set()) for i in starts))
+        if not found and (starts == [line] or lines[line - 1].startswith('#')):
+            found = self.of_file.get(file, set())
+        room = file.split('/', maxsplit=1)[0] + '/'
+
+        def order(test):
+            quick, own, took = self.seconds[test] < QUICK, test.startswith(room), self.seconds[test]
+            return 0 if quick and own else 1 if test in EXACT else 2 if quick else 3 if own else 4, took, test
+        return sorted(found, key=order)
+
+
+def plant(tree, fault, tests, budget):
+    """What came of one fault, and who noticed."""
+    path = tree.folder / fault.file
+    text = path.read_text()
+    lines = text.split('\n')
+    lines[fault.line - 1] = fault.new
+    objects = tree.objects_of(fault.file)
+    if not objects:
+        return 'build', 'no object of the libraries'
+    lo = objects[0]
+    before = tree.compiled(fault.file, lo)
+    try:
+        path.write_text('\n'.join(lines))
+        code = tree.compiled(fault.file, lo)
+        if code is None:
+            return 'build', ''
+        if code == before:
+            return 'equal', ''
+        if not tree.take(lo, code):
+            return 'build', 'does not link'
+        spent, done, which = 0, 0, tests.of(fault.file, text, fault.line)
+        for test in which:
+            spent += tests.seconds[test]
+            if spent > budget:
+                break
+            if not tree.prepare(test):
+                return 'build', 'does not link'
+            passed, _ = tree.run_test(test, 10 + 4 * tests.seconds[test])
+            if not passed:
+                return 'noticed', test
+            done += 1
+        return 'SURVIVED', f'{done} of {len(which)} tests'
+    finally:
+        path.write_text(text)
+        (tree.folder / tree.object(lo)).write_bytes(before)
+        (tree.folder / MARK).unlink(missing_ok=True)
+
+
+def faults_of_file(tree, path):
+    """Those of a list: file, old and new text, with tabs between. The old text stands there once."""
+    for line in path.read_text().splitlines():
+        if not line or line.startswith('#'):
+            continue
+        file, old, new = line.split('\t')
+        text = (tree.folder / file).read_text()
+        if text.count(old) != 1:
+            sys.exit(f'{file} has "{old}" {text.count(old)} times')
+        number = text[:text.index(old)].count('\n') + 1
+        whole = text.split('\n')[number - 1]
+        yield draw.Fault(file, number, 'listed', whole, whole.replace(old, new))
+
+
+def reasons():
+    """Equivalent faults by (file, old line, new line)."""
+    found = {}
+    path = HERE / 'equivalent'
+    for line in path.read_text().splitlines() if path.exists() else []:
+        if line and not line.startswith('#'):
+            file, old, new, reason = line.split('\t')
+            found[file, old, new] = reason
+    return found
+
+
+def outcome(tree, fault, known, tests, budget):
+    reason = known.get((fault.file, fault.old.strip(), fault.new.strip()))
+    return ('equivalent', reason) if reason else plant(tree, fault, tests, budget)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('sources')
+    parser.add_argument('folder')
+    parser.add_argument('--seed', default='1')
+    parser.add_argument('--count', type=int, default=200)
+    parser.add_argument('--seconds', type=float, default=1e9)
+    parser.add_argument('--rooms', default=','.join(draw.ROOMS))
+    parser.add_argument('--faults', type=pathlib.Path)
+    parser.add_argument('--slowest', type=float, default=40, help='seconds that a test may take to be run at all')
+    parser.add_argument('--budget', type=float, default=120, help='seconds of tests for a fault')
+    parser.add_argument('--again', action='store_true')
+    args = parser.parse_args()
+    ends = time.monotonic() + args.seconds
+
+    tree = Tree(args.sources, args.folder)
+    tree.refresh()
+    tree.build()
+    tests = Tests(tree, args.slowest)
+    log = tree.folder.with_name(f'{tree.folder.name}-{"listed" if args.faults else args.seed}.log')
+    done = [line.split('\t') for line in log.read_text().splitlines()] if log.exists() else []
+    if args.again:
+        done = [d for d in done if d[0] != 'SURVIVED']
+    results = {tuple(d[2:]): d[:2] for d in done}
+    known = reasons()
+    drawn = faults_of_file(tree, args.faults) if args.faults else draw.draw(tree.folder, args.seed, args.rooms.split(','))
+    score = dict.fromkeys(('noticed', 'SURVIVED', 'equivalent', 'equal', 'build'), 0)
+    survivors = []
+    for fault in drawn:
+        if score['noticed'] + score['SURVIVED'] >= args.count:
+            break
+        where = f'{fault.file}:{fault.line}'
+        key = (where, fault.kind, fault.old.strip(), fault.new.strip())
+        if key not in results:
+            if time.monotonic() > ends:
+                print('to be continued: run it again')
+                break
+            began = time.monotonic()
+            results[key] = outcome(tree, fault, known, tests, args.budget)
+            done.append([*results[key], *key])
+            log.write_text(''.join('\t'.join(d) + '\n' for d in done))
+            took = time.monotonic() - began
+            print(f'{where}: {results[key][0]} {results[key][1]} ({took:.0f} s)\n  - {key[2]}\n  + {key[3]}', flush=True)
+        score[results[key][0]] += 1
+        if results[key][0] == 'SURVIVED':
+            survivors.append(key)
+    for where, _, old, new in survivors:
+        print(f'NOT NOTICED {where}\n  - {old}\n  + {new}')
+    tried = score['noticed'] + score['SURVIVED']
+    print(f'{score["noticed"]} of {tried} faults noticed; {score["equivalent"]} are equivalent, {score["equal"]} made the '
+          f'same code, {score["build"]} did not build')
+    sys.exit(0 if score['noticed'] * 100 >= tried * LEAST_PERCENT else 1)
+
+
+if __name__ == '__main__':
+    main()
