@@ -11,11 +11,13 @@ dist_systems_DATA = examples/systems/dgx-h100-256.ini examples/systems/gb200-nvl
 	examples/systems/switches-3.ini examples/systems/switches-7.ini examples/systems/links-unequal.ini
 referencedir = $(pkgdatadir)
 nobase_reference_DATA = $(REFERENCE) $(FIDELITY) validate/reference/README.md
-dist_doc_DATA = README.md CONTRIBUTING.md
-EXTRA_DIST += fanout.pc.in examples/README.md
+dist_doc_DATA = README.md CONTRIBUTING.md LICENSE THIRD_PARTY.md CHANGELOG.md CITATION.cff
+# Packages of distributions, images, and the port to ASTRA-sim.
+EXTRA_DIST += fanout.pc.in examples/README.md debian packaging astra-sim examples/fabric.ipynb examples/pytorch_by_cpu.py
 
-# Each folder whole, so that none of its files is forgotten: examples/*.[ch] and .cpp, docs/*.
-INSTALL_EXAMPLES = cd $(srcdir) && for file in examples/README.md examples/*.[ch] examples/*.cpp; do \
+# Each folder whole, so that none of its files is forgotten: examples/*.[ch], .cpp, .ipynb and .py, docs/*.
+INSTALL_EXAMPLES = cd $(srcdir) && for file in examples/README.md examples/*.[ch] \
+	  examples/*.cpp examples/*.ipynb examples/*.py; do \
 	  $(INSTALL_DATA) $$file "$(DESTDIR)$(pkgdatadir)/examples/" || exit 1; done
 INSTALL_DOCUMENTS = cd $(srcdir) && find docs -type f | while read -r file; do \
 	  $(MKDIR_P) "$(DESTDIR)$(docdir)/$${file%/*}" && $(INSTALL_DATA) $$file "$(DESTDIR)$(docdir)/$$file" || exit 1; done
@@ -34,6 +36,9 @@ zshcompletiondir = $(datadir)/zsh/site-functions
 dist_zshcompletion_DATA = cli/reference/_fanout
 EXTRA_DIST += cli/reference/fanout.bash
 
+INSTALL_PLACES = sed -e 's|%prefix%|$(prefix)|' -e 's|%exec_prefix%|$(exec_prefix)|' \
+	-e 's|%includedir%|$(includedir)|' -e 's|%libdir%|$(libdir)|' -e 's|%PACKAGE_VERSION%|$(PACKAGE_VERSION)|'
+
 install-data-local: man/made
 	@$(MKDIR_P) "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(bashcompletiondir)"
 	@for page in man/*.1; do $(INSTALL_DATA) $$page "$(DESTDIR)$(mandir)/man1/" || exit 1; done
@@ -42,12 +47,16 @@ install-data-local: man/made
 	@sed -e 's|%prefix%|$(prefix)|' -e 's|%exec_prefix%|$(exec_prefix)|' -e 's|%includedir%|$(includedir)|' \
 	  -e 's|%pkglibdir%|$(pkglibdir)|' -e 's|%pkgdatadir%|$(pkgdatadir)|' \
 	  -e 's|%PACKAGE_VERSION%|$(PACKAGE_VERSION)|' $(srcdir)/fanout.pc.in >"$(DESTDIR)$(pkgconfigdir)/fanout.pc"
+	@$(MKDIR_P) "$(DESTDIR)$(libdir)/cmake/Fanout"
+	@$(INSTALL_PLACES) $(srcdir)/lib/libfanout.pc.in >"$(DESTDIR)$(pkgconfigdir)/libfanout.pc"
+	@$(INSTALL_PLACES) $(srcdir)/lib/FanoutConfig.cmake.in >"$(DESTDIR)$(libdir)/cmake/Fanout/FanoutConfig.cmake"
 	@$(INSTALL_EXAMPLES)
 	@$(INSTALL_DOCUMENTS)
 
 uninstall-local:
 	rm -f "$(DESTDIR)$(mandir)/man1"/fanout.1 "$(DESTDIR)$(mandir)/man1"/fanout-*.1 "$(DESTDIR)$(bashcompletiondir)/fanout"
-	rm -rf "$(DESTDIR)$(pkgconfigdir)/fanout.pc" "$(DESTDIR)$(pkgdatadir)/examples" "$(DESTDIR)$(docdir)/docs"
+	rm -rf "$(DESTDIR)$(pkgconfigdir)/fanout.pc" "$(DESTDIR)$(pkgconfigdir)/libfanout.pc" \
+	  "$(DESTDIR)$(libdir)/cmake/Fanout" "$(DESTDIR)$(pkgdatadir)/examples" "$(DESTDIR)$(docdir)/docs"
 
 # Programs built and run from the installed tree alone.
 installcheck-local:
