@@ -34,13 +34,6 @@ says() {
     grep -q -e "$pattern" out || complain "fanout $*: no '$pattern' in what it printed"
 }
 
-# silent FILE: nothing stands in it. What the address sanitizer says of stacks that SystemC's coroutines left is no word of
-# ours: a worker that leaves by _exit after them is told that false reports may follow.
-silent() {
-    [ "${SANITIZE:-no}" = no ] || sed -i '/WARNING: ASan is ignoring requested __asan_handle_no_return/,+2d' "$1"
-    [ ! -s "$1" ]
-}
-
 # find_pandas: sets $python to a Python that has pandas, or ends the test as skipped.
 find_pandas() {
     for python in ${FANOUT_PYTHON:-} python3 "$(dirname "$FANOUT")/clients-venv/bin/python"; do
