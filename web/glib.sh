@@ -1,18 +1,17 @@
 #!/bin/sh
 # Prepares GLib's sources for emscripten: glib.sh SOURCE FOLDER. SOURCE is the unpacked source of Debian's package; FOLDER gets
-# glib/glibconfig.h, config.h and the few files that are changed. Meson is not used, since it would look for libffi, PCRE and
+# glibconfig.h and private/config.h. Meson is not used, since it would look for libffi, PCRE and
 # a resolver, none of which the simulator needs: what it would find of a 32-bit musl without processes stands below.
 set -eu
 source=$1 out=$2
-mkdir -p "$out/glib"
+mkdir -p "$out/private"
 
-version() { sed -n "s/^  version: '\([0-9.]*\)'.*/\1/p" "$source/meson.build" | head -n 1; }
+version() { sed -n "s/^ *version *: '\([0-9.]*\)'.*/\1/p" "$source/meson.build" | head -n 1; }
 IFS=. read -r major minor micro <<VERSION
 $(version)
 VERSION
 
 # ---- glibconfig.h: types of wasm32, where int, long and pointers have 32 bits
-set --
 put() { set -- "$1" "$(printf '%s' "$2" | sed 's/[&|\\]/\\&/g')"; edits="$edits
 s|@$1@|$2|g"; }
 edits=
@@ -58,11 +57,11 @@ fi
         HAVE_CLOCK_GETTIME HAVE_FCHMOD HAVE_FSYNC HAVE_FTRUNCATE HAVE_GETTIMEOFDAY HAVE_GMTIME_R HAVE_LOCALTIME_R \
         HAVE_LSTAT HAVE_MMAP HAVE_POSIX_MEMALIGN HAVE_MEMALIGN HAVE_READLINK HAVE_SETENV HAVE_UNSETENV HAVE_STPCPY \
         HAVE_STRCASECMP HAVE_STRNCASECMP HAVE_STRNLEN HAVE_STRSIGNAL HAVE_SYMLINK HAVE_TIMEGM HAVE_POLL HAVE_ISINF HAVE_ISNAN \
-        HAVE_STRTOD_L_NO HAVE_DECL_ISINF HAVE_DECL_ISNAN HAVE_LONG_LONG HAVE_LONG_DOUBLE HAVE_INTMAX_T HAVE_WINT_T \
-        HAVE_WCHAR_T HAVE_PTRDIFF_T HAVE_PTHREAD_ATTR_SETSTACKSIZE HAVE_PTHREAD_COND_TIMEDWAIT THREADS_POSIX \
-        HAVE_INTTYPES_H_WITH_UINTMAX HAVE_STDINT_H_WITH_UINTMAX HAVE_UINT128_T_NO STDC_HEADERS HAVE_VASPRINTF_NO \
-        HAVE_UNISTD_H HAVE_FCHOWN HAVE_ENDMNTENT_NO HAVE_GOOD_PRINTF HAVE_FALLOCATE_NO; do
-        case $name in *_NO) ;; *) echo "#define $name 1" ;; esac
+        HAVE_DECL_ISINF HAVE_DECL_ISNAN HAVE_LONG_LONG HAVE_LONG_DOUBLE HAVE_INTMAX_T HAVE_WINT_T \
+        HAVE_WCHAR_T HAVE_PTRDIFF_T HAVE_PTHREAD_ATTR_SETSTACKSIZE HAVE_PTHREAD_CONDATTR_SETCLOCK THREADS_POSIX \
+        HAVE_INTTYPES_H_WITH_UINTMAX HAVE_STDINT_H_WITH_UINTMAX STDC_HEADERS HAVE_VASPRINTF USE_SYSTEM_PRINTF \
+        HAVE_UNISTD_H HAVE_FCHOWN HAVE_GOOD_PRINTF; do
+        echo "#define $name 1"
     done
     echo '#define GLIB_LOCALE_DIR "/usr/share/locale"'
     echo '#define GETTEXT_PACKAGE "glib20"'
@@ -85,5 +84,5 @@ fi
     echo '#define USE_STATFS 0'
     echo '#define EXEEXT ""'
     echo '#define _GLIB_EXTERN __attribute__((visibility("default"))) extern'
-} >"$out/config.h"
-cp "$source/glib/gnulib/gnulib_math.h.in" "$out/gnulib_math.h"
+} >"$out/private/config.h"
+cp "$source/glib/gnulib/gnulib_math.h.in" "$out/private/gnulib_math.h"
