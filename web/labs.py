@@ -124,10 +124,9 @@ options. A run happens in this page: nothing is sent anywhere. Lines of <code>fo
 <textarea id="c1" class="command" spellcheck="false" rows="3">fanout coll all_reduce -s teach-4gpu -a nvls,ring -b 4K</textarea>
 <pre class="recorded" hidden></pre></div>
 <h2>Your own system</h2>
-<p>What stands here is the file <code>mine.ini</code>; <code>-s mine.ini</code> takes it.</p>
+<p>What stands here is the file <code>mine.ini</code>; <code>--config mine.ini</code> takes it, on top of a system.</p>
 <label class="sr" for="ini">mine.ini</label>
 <textarea id="ini" spellcheck="false" rows="8">[system]
-base = teach-4gpu
 gpus = 8
 [switch]
 reduction_tags = 16
@@ -137,7 +136,7 @@ reduction_tags = 16
 <li><button type="button">fanout bench -l</button></li>
 <li><button type="button">fanout bench multicast_bw --variant ld_reduce -s dgx-h100</button></li>
 <li><button type="button">fanout coll all_reduce -s dgx-h100 -a nvls,ring,twoshot -b 1M --data off</button></li>
-<li><button type="button">fanout coll all_reduce -s mine.ini -a nvls -b 64K</button></li>
+<li><button type="button">fanout coll all_reduce -s teach-4gpu --config mine.ini -a nvls -b 64K</button></li>
 <li><button type="button">fanout systems gb200-nvl72</button></li></ul>''', "playground")
     page("index.html", "Fanout in the browser", f'''<h1>Fanout in the browser</h1>
 <p>A simulator of GPUs, NVLink and NVSwitch with multicast replication and reduction in the switch, as a page: nothing to

@@ -140,6 +140,8 @@ function shellBy(row, column, value, text) {
   return shellJoin([put([row, ...columns]), ...rows.map((r) => put([r, ...columns.map((c) => cells[r + ',' + c])]))]);
 }
 
+function shellText(token) { return token && token.word ? token.word.map((piece) => piece.text).join('') : null; }
+
 // Of a block: may it run here? The names of the programs that it calls are known, and what it asks of them.
 function shellKnows(line) {
   const tokens = shellTokens(line);
@@ -159,6 +161,7 @@ function shellKnows(line) {
       const verb = tokens[i + 1] && tokens[i + 1].word && tokens[i + 1].word.map((piece) => piece.text).join('');
       if (!['coll', 'bench', 'walk', 'systems'].includes(verb)) return false;
     } else if (!(text in shellFilters)) return false;
+    else if (text === 'sh' && !['columns.sh', 'by.sh'].includes(shellText(tokens[i + 1]))) return false;
     first = false;
   }
   return true;
