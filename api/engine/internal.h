@@ -117,6 +117,7 @@ typedef struct {
     guint64 bytes;
     guint64 binds; /* that were made */
     guint32 team;  /* GPUs asked for */
+    EngineObjectKind kind;
     GString *members;
 } ObjectNote;
 
@@ -289,7 +290,15 @@ void engine_bury(Engine *engine); /* frees what waited for the end of running wo
 gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply);
 McObject *engine_object(Engine *engine, guint32 number);
 guint64 engine_handle(const Engine *engine, guint32 object); /* 0: not told */
+EngineObjectKind engine_object_kind(Engine *engine, guint32 number);
 void engine_objects_report(Engine *engine, Report *report);
+
+/* endpoint.c */
+void engine_endpoint_request(Engine *engine, const EngineRequest *request, EngineReply *reply);
+void engine_endpoints_forget(Engine *engine, const McObject *object); /* which is about to be freed */
+/* One end of a copy in an endpoint; *room gets how far its memory goes on. FALSE: it leads nowhere, and the work is done
+ * with a fault. */
+gboolean engine_endpoint_end(Work *work, guint32 id, guint64 offset, CopyEnd *end, guint64 *room);
 
 /* queue.c: streams, events, order */
 /* wait.c */

@@ -68,7 +68,8 @@ static void object_new(Engine *engine, const EngineRequest *request, EngineReply
     reply->value = object->id;
     g_ptr_array_add(engine->objects, object);
     *note_of(engine, object->id) =
-        (ObjectNote){.bytes = request->bytes, .team = (guint32)request->value, .members = g_string_new(NULL)};
+        (ObjectNote){.bytes = request->bytes, .team = (guint32)request->value, .members = g_string_new(NULL),
+                     .kind = (EngineObjectKind)request->access};
 }
 
 static void object_member(Engine *engine, const EngineRequest *request)
@@ -94,6 +95,7 @@ void engine_bury(Engine *engine)
 static void object_free(Engine *engine, guint32 number)
 {
     g_ptr_array_add(engine->graveyard, engine_object(engine, number));
+    engine_endpoints_forget(engine, engine_object(engine, number));
     engine->objects->pdata[number] = NULL;
     if (engine->running == 0)
         engine_bury(engine);
@@ -117,6 +119,8 @@ static void object_ready(Engine *engine, const EngineRequest *request, EngineRep
     char **text = (char **)(gpointer)request->argument;
     g_autoptr(GError) why = NULL;
 
+    if (note_of(engine, request->object)->kind == ENGINE_OBJECT_ENDPOINT_UNICAST)
+        return; /* it takes no entry */
     if (object->mcid == MC_MCID_NONE ? fabric_mc_attach(engine->fabric, object, &why)
                                      : fabric_mc_holds(engine->fabric, object))
         return;
@@ -124,6 +128,8 @@ static void object_ready(Engine *engine, const EngineRequest *request, EngineRep
     if (text)
         *text = g_strdup(why ? why->message : "[fault] has left no link number to all its members meanwhile");
 }
+
+EngineObjectKind engine_object_kind(Engine *engine, guint32 number) { return note_of(engine, number)->kind; }
 
 gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
@@ -140,6 +146,9 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         mapping = vas_find(engine_vas(engine, request->client), request->address);
         vas_set_access(mapping, (guint16)request->gpu, (VasAccess)request->access);
         return TRUE;
+    case ENGINE_ENDPOINT_RESERVE:
+    case ENGINE_ENDPOINT_RELEASE:
+    case ENGINE_ENDPOINT_SET: engine_endpoint_request(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_NEW: object_new(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_FREE: object_free(engine, request->object); return TRUE;
     case ENGINE_OBJECT_HANDLE: note_of(engine, request->object)->handle = request->value; return TRUE;
@@ -164,6 +173,17 @@ static const Column object_columns[] = {
     COLUMN_END,
 };
 
+static const Column endpoint_columns[] = {
+    COLUMN_TEXT(target, "target", "as operations name it"),
+    COLUMN_U64(id, "id", "", "in the program: the first of the process that met it first"),
+    COLUMN_TEXT(kind, "kind", "unicast or multicast"),
+    COLUMN_U64(bytes, "bytes", "B", "of the endpoint"),
+    COLUMN_U64(team, "team", "GPUs", "that it was created for"),
+    COLUMN_TEXT(members, "members", "GPUs of it, in the order in which they were added"),
+    COLUMN_U64(binds, "binds", "", "that were made, of all processes"),
+    COLUMN_END,
+};
+
 void engine_table_hex(Table *table, guint64 value)
 {
     g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
@@ -173,34 +193,63 @@ void engine_table_hex(Table *table, guint64 value)
 #define OBJECTS_SAID 4u /* of many objects the first are said, and the table has all */
 
 /* Whether what was bound is whole: a team that is not complete is what programs wait for without knowing. */
-static void engine_objects_answer(const Engine *engine, Report *report)
+static void object_answer(const ObjectNote *note, guint number, Report *report)
 {
-    for (guint i = 1; i < MIN(engine->notes->len, OBJECTS_SAID + 1); i++) {
+    g_auto(GStrv) members = g_strsplit(note->members->str, " ", -1);
+    const guint n = *note->members->str ? g_strv_length(members) : 0;
+    const gboolean endpoint = note->kind != ENGINE_OBJECT_MULTICAST;
+
+    report_add_answer(report, "%s %u has %u of the %u GPUs of its team; memory was bound %u times%s",
+                      endpoint ? "endpoint" : "multicast", endpoint ? (guint)note->handle : number, n,
+                      (guint)note->team, (guint)note->binds,
+                      n < note->team    ? ": its team is not complete"
+                      : note->binds < n ? ": not every GPU has memory in it"
+                                        : "");
+}
+
+/* One row of either table. */
+static void object_row(Table *table, const ObjectNote *note, guint number)
+{
+    g_autofree char *target = g_strdup_printf("multicast %u", number);
+
+    table_text(table, note->kind == ENGINE_OBJECT_ENDPOINT_UNICAST ? NULL : target);
+    if (note->kind == ENGINE_OBJECT_MULTICAST) {
+        engine_table_hex(table, note->handle);
+    } else {
+        table_u64(table, note->handle);
+        table_text(table, note->kind == ENGINE_OBJECT_ENDPOINT_UNICAST ? "unicast" : "multicast");
+    }
+    table_u64(table, note->bytes);
+    table_u64(table, note->team);
+    table_text(table, note->members->str);
+    table_u64(table, note->binds);
+}
+
+/* Of multicast objects, or of logical endpoints. */
+static void objects_report(const Engine *engine, Report *report, gboolean endpoints)
+{
+    Table *table = NULL;
+    guint n = 0;
+
+    for (guint i = 1; i < engine->notes->len; i++) {
         const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
-        g_auto(GStrv) members = g_strsplit(note->members->str, " ", -1);
-        const guint n = *note->members->str ? g_strv_length(members) : 0;
-        report_add_answer(report, "multicast %u has %u of the %u GPUs of its team; memory was bound %u times%s", i, n,
-                          (guint)note->team, (guint)note->binds,
-                          n < note->team    ? ": its team is not complete"
-                          : note->binds < n ? ": not every GPU has memory in it"
-                                            : "");
+        if ((note->kind != ENGINE_OBJECT_MULTICAST) == endpoints && n++ < OBJECTS_SAID)
+            object_answer(note, i, report);
+    }
+    for (guint i = 1; i < engine->notes->len && n > 0; i++) {
+        const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
+        if ((note->kind != ENGINE_OBJECT_MULTICAST) != endpoints)
+            continue;
+        if (!table && endpoints)
+            table = report_add_table(report, "logical_endpoints", "Logical endpoints", endpoint_columns, 0);
+        else if (!table)
+            table = report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
+        object_row(table, note, i);
     }
 }
 
 void engine_objects_report(Engine *engine, Report *report)
 {
-    if (engine->notes->len <= 1)
-        return;
-    engine_objects_answer(engine, report);
-    Table *table = report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
-    for (guint i = 1; i < engine->notes->len; i++) {
-        const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
-        g_autofree char *target = g_strdup_printf("multicast %u", i);
-        table_text(table, target);
-        engine_table_hex(table, note->handle);
-        table_u64(table, note->bytes);
-        table_u64(table, note->team);
-        table_text(table, note->members->str);
-        table_u64(table, note->binds);
-    }
+    objects_report(engine, report, FALSE);
+    objects_report(engine, report, TRUE);
 }

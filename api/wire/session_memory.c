@@ -152,3 +152,22 @@ gboolean session_take_object(ServerConnection *connection, int descriptor, gbool
         return TRUE;
     }
 }
+
+/* ---- logical endpoints */
+
+gboolean session_take_endpoint(ServerConnection *connection)
+{
+    const ServerClient *client = connection->client;
+    EngineCall *call = &connection->call;
+    EngineRequest *r = &call->request;
+    const SharedObject *object = r->object ? shared_object(client, r->object) : NULL;
+
+    if (r->op == ENGINE_ENDPOINT_SET && (r->value >= ENDPOINT_IDS_MAX || (r->object && !object)))
+        return session_refuse(call, ENGINE_INVALID);
+    if (r->op != ENGINE_ENDPOINT_SET &&
+        (r->bytes == 0 || r->bytes > ENDPOINT_IDS_MAX || r->value > ENDPOINT_IDS_MAX - r->bytes))
+        return session_refuse(call, ENGINE_INVALID);
+    r->object = object ? object->object : 0;
+    engine_take(client->server->engine, call);
+    return TRUE;
+}

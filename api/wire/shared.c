@@ -213,7 +213,7 @@ EngineStatus shared_object_new(ServerClient *client, EngineCall *call, int fd)
     guint64 bytes;
 
     if (!file_is_sound(fd, &identity, &bytes) || r->bytes == 0 || r->bytes > (guint64)1 << 48 || r->value == 0 ||
-        r->value > server->spec.gpus)
+        r->value > server->spec.gpus || r->access >= ENGINE_OBJECT_KINDS)
         return ENGINE_INVALID;
     SharedObject *object = g_hash_table_lookup(server->objects, &identity);
     if (object) {

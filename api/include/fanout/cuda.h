@@ -15,6 +15,7 @@
 #include <fanout/cuda_array.h>
 #include <fanout/cuda_graph.h>
 #include <fanout/cuda_tensor.h>
+#include <fanout/cuda_endpoint.h>
 
 #ifdef __cplusplus
 extern "C" {

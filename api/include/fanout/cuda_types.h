@@ -9,8 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* 1000 * major + 10 * minor of the API described here. Up to 13050 is known; 13020 is what the library says of itself
+ * unless cuda.driver_version is set. */
 #ifndef FANOUT_CUDA_VERSION
-#define FANOUT_CUDA_VERSION 13020 /* 1000 * major + 10 * minor of the API described here */
+#define FANOUT_CUDA_VERSION 13020
 #endif
 #define CUDA_VERSION FANOUT_CUDA_VERSION
 
