@@ -213,6 +213,10 @@ check_PROGRAMS += \
 	tests/api/test_cuda_rules_3 \
 	tests/api/test_cuda_rules_4 \
 	tests/api/test_cuda_rules_5 \
+	tests/api/test_cuda_endpoints \
+	tests/api/test_cuda_endpoint_binds \
+	tests/api/test_cuda_endpoint_share \
+	tests/api/test_cuda_multicast_next \
 	tests/api/test_cuda_sizes \
 	tests/api/test_cuda_streams \
 	tests/api/test_cuda_sync \
@@ -383,6 +387,10 @@ tests_api_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_5_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoints_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoint_binds_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoint_share_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_multicast_next_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sizes_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sync_LDADD = $(CUDA_TEST_LDADD)
