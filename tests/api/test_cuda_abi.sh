@@ -27,7 +27,7 @@ awk -v version="$version" '
     /^ *(CU|CUDA)_[A-Z0-9_]+ = / { printf "    printf(\"%s %%lld\\n\", (long long)%s);\n", $1, $1 }
     /^typedef struct [A-Za-z0-9_]+ \{/ { depth = 1; n = 0; next }
     depth && /\{$/ { depth++; next }
-    depth && /^ *\} [A-Za-z]+;$/ && depth > 1 { depth--; gsub(/[};]/, ""); member[n++] = $1; next }
+    depth > 1 && /^ *\} ?[A-Za-z]*;$/ { depth--; gsub(/[};]/, ""); if (depth == 1 && $1 != "") member[n++] = $1; next }
     depth == 1 && /^\} / {
         depth = 0; type = $2; sub(/;/, "", type)
         printf "    printf(\"sizeof %s %%zu\\n\", sizeof(%s));\n", type, type

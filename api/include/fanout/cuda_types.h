@@ -150,7 +150,12 @@ typedef enum CUlimit_enum {
     CU_LIMIT_SHMEM_SIZE = 7,
     CU_LIMIT_CIG_ENABLED = 8,
     CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED = 9,
+#if FANOUT_CUDA_VERSION >= 13040
+    CU_LIMIT_PER_BLOCK_MEMORY_SIZE = 10,
+    CU_LIMIT_MAX = 11,
+#else
     CU_LIMIT_MAX = 10,
+#endif
 } CUlimit;
 
 typedef enum CUfunc_cache_enum {
@@ -292,7 +297,12 @@ typedef struct CUmemPoolProps_st {
     void *win32SecurityAttributes;
     size_t maxSize; /* 0: the driver's choice */
     unsigned short usage;
+#if FANOUT_CUDA_VERSION >= 13040
+    unsigned char gpuDirectRDMACapable;
+    unsigned char reserved[53];
+#else
     unsigned char reserved[54];
+#endif
 } CUmemPoolProps;
 
 typedef struct CUmemPoolPtrExportData_st {
