@@ -9,6 +9,7 @@
 
 #include <fanout/cuda_endpoint.h>
 
+#include "api/cuda/context/ctx.h"
 #include "api/cuda/multicast/bind.h"
 
 typedef struct {
@@ -31,5 +32,10 @@ void endpoint_tell(Call *call, CUlogicalEndpointId id);
 /* Properties as all calls that take them check them; *team gets the size of the team, *kind what it is. The size of the
  * endpoint is not looked at. */
 CUresult endpoint_check(Call *call, const CUlogicalEndpointProp *prop, EngineObjectKind *kind, guint *team);
+
+/* The engine's requests of a list of fabric copies, one each, without a stream. *requests: those of before, in whose
+ * place they come; untouched on an error. */
+CUresult fabric_copy_prepare(Call *call, const CUDA_FABRIC_COPY_BATCH_OP *list, size_t n, unsigned long long flags,
+                             const Context *context, GArray *requests);
 
 #endif

@@ -103,6 +103,7 @@ static CUresult between_pointers(Call *call, const FabricCopy *copy, const Conte
 
     if (!is_local(call, as.destination, context) && !is_local(call, as.source, context))
         return CUDA_ERROR_INVALID_VALUE;
+    *request = (EngineRequest){.op = ENGINE_COPY, .gpu = call->cuda->device[context->device].gpu};
     return as.bytes == 0 ? CUDA_SUCCESS : copy_prepare(call, &as, context, request);
 }
 
@@ -122,30 +123,47 @@ static CUresult prepare(Call *call, const FabricCopy *copy, const Context *conte
     return with_endpoint(call, copy, context, request);
 }
 
+CUresult fabric_copy_prepare(Call *call, const FabricCopy *list, size_t n, unsigned long long flags,
+                             const Context *context, GArray *requests)
+{
+    CUresult result = endpoint_supported(call->cuda);
+
+    if (result == CUDA_SUCCESS && (!list || n == 0 || n > G_MAXUINT / sizeof(EngineRequest) || flags != 0))
+        result = CUDA_ERROR_INVALID_VALUE;
+    g_autoptr(GArray) made = g_array_new(FALSE, FALSE, sizeof(EngineRequest));
+    for (size_t i = 0; i < n && result == CUDA_SUCCESS; i++) {
+        EngineRequest request = {0};
+        result = prepare(call, &list[i], context, &request);
+        request.wait = ENGINE_ANSWER_QUEUED;
+        g_array_append_val(made, request);
+    }
+    if (result == CUDA_SUCCESS) {
+        g_array_set_size(requests, 0);
+        g_array_append_vals(requests, made->data, made->len);
+    }
+    return result;
+}
+
 static CUresult batch(Call *call, const FabricCopy *list, size_t n, unsigned long long flags, CUstream handle,
                       CUstream standard)
 {
+    g_autoptr(GArray) requests = g_array_new(FALSE, FALSE, sizeof(EngineRequest));
     CUresult result = endpoint_supported(call->cuda);
     Stream stream;
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!list || n == 0 || flags != 0 || handle == CU_STREAM_LEGACY || (!handle && standard == CU_STREAM_LEGACY))
+    if (!list || n == 0 || handle == CU_STREAM_LEGACY || (!handle && standard == CU_STREAM_LEGACY))
         return CUDA_ERROR_INVALID_VALUE;
     result = stream_get(call, handle, standard, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    g_autofree EngineRequest *request = g_try_new0(EngineRequest, n);
-    if (!request)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    for (size_t i = 0; i < n && result == CUDA_SUCCESS; i++) {
-        result = prepare(call, &list[i], stream.context, &request[i]);
-        request[i].stream = stream.stream;
-        request[i].wait = ENGINE_ANSWER_QUEUED;
+    if (result == CUDA_SUCCESS)
+        result = fabric_copy_prepare(call, list, n, flags, stream.context, requests);
+    for (guint i = 0; i < requests->len && result == CUDA_SUCCESS; i++) {
+        EngineRequest *request = &g_array_index(requests, EngineRequest, i);
+        request->stream = stream.stream;
+        if (request->bytes > 0)
+            result = engine_submit(call, request);
     }
-    for (size_t i = 0; i < n && result == CUDA_SUCCESS; i++)
-        if (list[i].size > 0)
-            result = engine_submit(call, &request[i]);
     return result;
 }
 

@@ -192,6 +192,13 @@ CUresult cuMemRangeGetAttribute(void *data, size_t data_bytes, CUmem_range_attri
                                 size_t bytes);
 CUresult cuMemRangeGetAttributes(void **data, size_t *data_bytes, CUmem_range_attribute *attributes, size_t n,
                                  CUdeviceptr address, size_t bytes);
+#if FANOUT_CUDA_VERSION >= 13040
+/* locations: where each stretch of summary bytes of a range is, of managed memory or of pageable host memory that is not
+ * registered; the last may be shorter. INVALID_VALUE: other memory, summary 0 or beyond the range, sampling beyond it.
+ * Managed memory is at the device it was allocated on, and does not move. */
+CUresult cuMemGetLocationInfo(CUdeviceptr address, size_t bytes, size_t summary, size_t sampling,
+                              CUmemLocation *locations);
+#endif
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned int flags);
 
 /* Stream-ordered memory: the other documented source of memory that cuMulticastBindAddr takes. */
