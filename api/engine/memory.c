@@ -5,11 +5,15 @@
 
 McObject *engine_object(Engine *engine, guint32 number)
 {
+    if (number & ENGINE_UNICAST)
+        return engine_unicast(engine, number)->object;
     return number < engine->objects->len ? g_ptr_array_index(engine->objects, number) : NULL;
 }
 
 static ObjectNote *note_of(Engine *engine, guint32 object)
 {
+    if (object & ENGINE_UNICAST)
+        return &engine_unicast(engine, object)->note;
     if (object >= engine->notes->len)
         g_array_set_size(engine->notes, object + 1);
     return &g_array_index(engine->notes, ObjectNote, object);
@@ -62,6 +66,10 @@ static void unmap(Engine *engine, const EngineRequest *request)
 
 static void object_new(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
+    if (request->access == ENGINE_OBJECT_ENDPOINT_UNICAST) {
+        reply->value = engine_unicast_new(engine, request->bytes);
+        return;
+    }
     McObject *object = fabric_mc_object(engine->fabric, (guint32)request->value, request->bytes);
 
     g_assert(object->id == engine->objects->len);
@@ -70,6 +78,13 @@ static void object_new(Engine *engine, const EngineRequest *request, EngineReply
     *note_of(engine, object->id) =
         (ObjectNote){.bytes = request->bytes, .team = (guint32)request->value, .members = g_string_new(NULL),
                      .kind = (EngineObjectKind)request->access};
+}
+
+/* Processes number endpoints each for itself: the lowest number of all is the one that reports say. */
+static void object_handle(ObjectNote *note, guint64 handle)
+{
+    if (note->kind == ENGINE_OBJECT_MULTICAST || note->handle == 0 || handle < note->handle)
+        note->handle = handle;
 }
 
 static void object_member(Engine *engine, const EngineRequest *request)
@@ -96,7 +111,10 @@ static void object_free(Engine *engine, guint32 number)
 {
     g_ptr_array_add(engine->graveyard, engine_object(engine, number));
     engine_endpoints_forget(engine, engine_object(engine, number));
-    engine->objects->pdata[number] = NULL;
+    if (number & ENGINE_UNICAST)
+        engine_unicast(engine, number)->object = NULL;
+    else
+        engine->objects->pdata[number] = NULL;
     if (engine->running == 0)
         engine_bury(engine);
 }
@@ -119,7 +137,7 @@ static void object_ready(Engine *engine, const EngineRequest *request, EngineRep
     char **text = (char **)(gpointer)request->argument;
     g_autoptr(GError) why = NULL;
 
-    if (note_of(engine, request->object)->kind == ENGINE_OBJECT_ENDPOINT_UNICAST)
+    if (request->object & ENGINE_UNICAST)
         return; /* it takes no entry */
     if (object->mcid == MC_MCID_NONE ? fabric_mc_attach(engine->fabric, object, &why)
                                      : fabric_mc_holds(engine->fabric, object))
@@ -128,8 +146,6 @@ static void object_ready(Engine *engine, const EngineRequest *request, EngineRep
     if (text)
         *text = g_strdup(why ? why->message : "[fault] has left no link number to all its members meanwhile");
 }
-
-EngineObjectKind engine_object_kind(Engine *engine, guint32 number) { return note_of(engine, number)->kind; }
 
 gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
@@ -151,7 +167,7 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
     case ENGINE_ENDPOINT_SET: engine_endpoint_request(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_NEW: object_new(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_FREE: object_free(engine, request->object); return TRUE;
-    case ENGINE_OBJECT_HANDLE: note_of(engine, request->object)->handle = request->value; return TRUE;
+    case ENGINE_OBJECT_HANDLE: object_handle(note_of(engine, request->object), request->value); return TRUE;
     case ENGINE_OBJECT_MEMBER: object_member(engine, request); return TRUE;
     case ENGINE_OBJECT_READY: object_ready(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_BIND: object_bind(engine, request, reply); return TRUE;
@@ -169,17 +185,6 @@ static const Column object_columns[] = {
     COLUMN_U64(bytes, "bytes", "B", "of the object"),
     COLUMN_U64(team, "team", "GPUs", "that it was created for"),
     COLUMN_TEXT(members, "members", "GPUs that were added, in order"),
-    COLUMN_U64(binds, "binds", "", "that were made, of all processes"),
-    COLUMN_END,
-};
-
-static const Column endpoint_columns[] = {
-    COLUMN_TEXT(target, "target", "as operations name it"),
-    COLUMN_U64(id, "id", "", "in the program: the first of the process that met it first"),
-    COLUMN_TEXT(kind, "kind", "unicast or multicast"),
-    COLUMN_U64(bytes, "bytes", "B", "of the endpoint"),
-    COLUMN_U64(team, "team", "GPUs", "that it was created for"),
-    COLUMN_TEXT(members, "members", "GPUs of it, in the order in which they were added"),
     COLUMN_U64(binds, "binds", "", "that were made, of all processes"),
     COLUMN_END,
 };
@@ -207,49 +212,26 @@ static void object_answer(const ObjectNote *note, guint number, Report *report)
                                         : "");
 }
 
-/* One row of either table. */
-static void object_row(Table *table, const ObjectNote *note, guint number)
-{
-    g_autofree char *target = g_strdup_printf("multicast %u", number);
-
-    table_text(table, note->kind == ENGINE_OBJECT_ENDPOINT_UNICAST ? NULL : target);
-    if (note->kind == ENGINE_OBJECT_MULTICAST) {
-        engine_table_hex(table, note->handle);
-    } else {
-        table_u64(table, note->handle);
-        table_text(table, note->kind == ENGINE_OBJECT_ENDPOINT_UNICAST ? "unicast" : "multicast");
-    }
-    table_u64(table, note->bytes);
-    table_u64(table, note->team);
-    table_text(table, note->members->str);
-    table_u64(table, note->binds);
-}
-
-/* Of multicast objects, or of logical endpoints. */
-static void objects_report(const Engine *engine, Report *report, gboolean endpoints)
-{
-    Table *table = NULL;
-    guint n = 0;
-
-    for (guint i = 1; i < engine->notes->len; i++) {
-        const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
-        if ((note->kind != ENGINE_OBJECT_MULTICAST) == endpoints && n++ < OBJECTS_SAID)
-            object_answer(note, i, report);
-    }
-    for (guint i = 1; i < engine->notes->len && n > 0; i++) {
-        const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
-        if ((note->kind != ENGINE_OBJECT_MULTICAST) != endpoints)
-            continue;
-        if (!table && endpoints)
-            table = report_add_table(report, "logical_endpoints", "Logical endpoints", endpoint_columns, 0);
-        else if (!table)
-            table = report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
-        object_row(table, note, i);
-    }
-}
-
 void engine_objects_report(Engine *engine, Report *report)
 {
-    objects_report(engine, report, FALSE);
-    objects_report(engine, report, TRUE);
+    Table *table = NULL;
+    guint said = 0;
+
+    for (guint i = 1; i < engine->notes->len && said < OBJECTS_SAID; i++, said++)
+        object_answer(&g_array_index(engine->notes, ObjectNote, i), i, report);
+    for (guint i = 1; i < engine->notes->len; i++) {
+        const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
+        g_autofree char *target = g_strdup_printf("multicast %u", i);
+        if (note->kind != ENGINE_OBJECT_MULTICAST)
+            continue;
+        if (!table)
+            table = report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
+        table_text(table, target);
+        engine_table_hex(table, note->handle);
+        table_u64(table, note->bytes);
+        table_u64(table, note->team);
+        table_text(table, note->members->str);
+        table_u64(table, note->binds);
+    }
+    engine_endpoints_report(engine, report);
 }
