@@ -30,6 +30,8 @@ libfanout_core_la_SOURCES += \
 	api/engine/dependents.c \
 	api/engine/engine.c \
 	api/engine/endpoint.c \
+	api/engine/endpoint.h \
+	api/engine/endpoint_copy.c \
 	api/engine/engine.h \
 	api/engine/faults.c \
 	api/engine/gate.c \

@@ -33,12 +33,14 @@ const ParamRow cuda_spec_rows[] = {
               "objects from this size on are recommended this granularity"),
     PARAM_U64(CudaSpec, multicast_slots, "entries", 0, 65536,
               "multicast IDs that may be used; 0: what the switches have"),
-    PARAM_U64(CudaSpec, multicast_unaligned_binds, "", 0, 65536,
-              "binds of memory from another offset than a multiple of the granularity that a GPU has room for, of a model "
-              "that takes them (SM 10.7)"),
-    PARAM_U64(CudaSpec, clique_gpus, "GPUs", 0, VAS_GPUS_MAX,
-              "GPUs of a fabric clique, in the order of their numbers: members of a multicast object or endpoint are of "
-              "one; 0: all are"),
+    PARAM_U64(
+        CudaSpec, multicast_unaligned_binds, "", 0, 65536,
+        "binds of memory from another offset than a multiple of the granularity that a GPU has room for, of a model "
+        "that takes them (SM 10.7)"),
+    PARAM_U64(
+        CudaSpec, clique_gpus, "GPUs", 0, VAS_GPUS_MAX,
+        "GPUs of a fabric clique, in the order of their numbers: members of a multicast object or endpoint are of "
+        "one; 0: all are"),
     PARAM_ENUM(CudaSpec, clique_check, clique_names,
                "who refuses a member of another clique: the call that adds it, or those that bind, map and query"),
     PARAM_ENUM(CudaSpec, endpoints, endpoint_names, "logical endpoints are supported; auto: by models that have them"),
@@ -146,8 +148,9 @@ static CudaGpu spec_gpu_of_title(const char *title)
     static const struct {
         const char *text;
         CudaGpu gpu;
-    } known[] = {{"VR200", CUDA_GPU_VR200}, {"GB200", CUDA_GPU_GB200}, {"GB300", CUDA_GPU_GB200}, {"B200", CUDA_GPU_B200},
-                 {"B300", CUDA_GPU_B200},   {"H200", CUDA_GPU_H200},   {"A100", CUDA_GPU_A100}};
+    } known[] = {{"VR200", CUDA_GPU_VR200}, {"GB200", CUDA_GPU_GB200}, {"GB300", CUDA_GPU_GB200},
+                 {"B200", CUDA_GPU_B200},   {"B300", CUDA_GPU_B200},   {"H200", CUDA_GPU_H200},
+                 {"A100", CUDA_GPU_A100}};
 
     for (guint i = 0; title && i < G_N_ELEMENTS(known); i++)
         if (strstr(title, known[i].text))

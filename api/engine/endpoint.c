@@ -1,5 +1,5 @@
-/* Logical endpoints of programs: which object an identifier leads to, and copies that name one. */
-#include "api/engine/internal.h"
+/* Logical endpoints of programs: which object an identifier leads to, unicast ones, what the report says. */
+#include "api/engine/endpoint.h"
 
 EngineUnicast *engine_unicast(const Engine *engine, guint32 number)
 {
@@ -13,16 +13,15 @@ guint32 engine_unicast_new(Engine *engine, guint64 bytes)
 
     made->object = mcobject_new(fabric->memory, 0, 1, bytes, (guint16)fabric->spec.system.gpus);
     made->object->left = fabric->left;
-    made->note = (ObjectNote){
-        .bytes = bytes, .team = 1, .kind = ENGINE_OBJECT_ENDPOINT_UNICAST, .members = g_string_new(NULL)};
+    made->note =
+        (ObjectNote){.bytes = bytes, .team = 1, .kind = ENGINE_OBJECT_ENDPOINT_UNICAST, .members = g_string_new(NULL)};
     g_ptr_array_add(engine->unicasts, made);
     return ENGINE_UNICAST | (engine->unicasts->len - 1);
 }
 
-void engine_endpoint_request(Engine *engine, const EngineRequest *request, EngineReply *reply)
+void engine_endpoint_request(Engine *engine, const EngineRequest *request, McObject *object, EngineReply *reply)
 {
     EndpointTable *table = vas_endpoints_make(engine_vas(engine, request->client), engine->spec.clique_gpus);
-    McObject *object = request->object != 0 ? engine_object(engine, request->object) : NULL;
 
     switch (request->op) {
     case ENGINE_ENDPOINT_RESERVE: endpoint_reserve(table, (guint32)request->value, (guint32)request->bytes); return;
@@ -38,42 +37,6 @@ void engine_endpoints_forget(Engine *engine, const McObject *object)
     for (guint i = 0; i < engine->vases->len; i++)
         if (engine_vas(engine, i))
             endpoint_forget(vas_endpoints(engine_vas(engine, i)), object);
-}
-
-/* The end of work that names an endpoint which leads nowhere, or not as far. */
-static void tell(Work *work, guint32 id, guint64 offset, EndpointStatus status)
-{
-    g_autofree char *text = g_strdup_printf("endpoint %u, which %s", id, endpoint_status_text(status));
-    FabricFault fault = {.kind = FAULT_UNMAPPED,
-                         .gpu = (guint16)work->request.gpu,
-                         .who = "copy engine",
-                         .text = g_intern_string(text),
-                         .va = offset,
-                         .cause = work,
-                         .time_ps = sim_now_ps(work->engine->sim)};
-
-    fabric_fault(work->engine->fabric, &fault);
-    engine_work_done(work, FAULT_UNMAPPED, fault.time_ps);
-}
-
-gboolean engine_endpoint_end(Work *work, guint32 id, guint64 offset, CopyEnd *end, guint64 *room)
-{
-    const EndpointTable *table = vas_endpoints(engine_vas(work->engine, work->request.client));
-    EndpointTarget target;
-    EndpointStatus status = endpoint_resolve(table, id, offset, *room, (guint16)work->request.gpu, &target);
-
-    if (status != ENDPOINT_OK) {
-        tell(work, id, offset, status);
-        return FALSE;
-    }
-    *room = target.bytes;
-    if (target.flags & ENDPOINT_MULTICAST) {
-        *end = (CopyEnd){.place = COPY_OBJECT, .object = target.object, .offset = target.offset};
-        return TRUE;
-    }
-    EndpointPart part = endpoint_part(&target, 0);
-    *end = (CopyEnd){.place = COPY_REGION, .region = part.region, .offset = part.offset};
-    return TRUE;
 }
 
 /* ---- the report */

@@ -102,7 +102,7 @@ typedef enum {
 /* Of a copy: which side is a logical endpoint. */
 typedef enum { ENGINE_ENDPOINT_NONE, ENGINE_ENDPOINT_DESTINATION, ENGINE_ENDPOINT_SOURCE } EngineEndpointSide;
 
-/* Whose team and binds an object of the engine is. A unicast endpoint has a team of one, and nothing in the switches. */
+/* Whose team and binds an object of the engine is. A unicast endpoint has a team of one and nothing in the switches. */
 typedef enum {
     ENGINE_OBJECT_MULTICAST,
     ENGINE_OBJECT_ENDPOINT_UNICAST,

@@ -121,13 +121,6 @@ typedef struct {
     GString *members;
 } ObjectNote;
 
-/* A unicast endpoint: memory of one GPU that takes nothing of the fabric, neither addresses nor entries. */
-#define ENGINE_UNICAST 0x80000000u /* in the numbers of these objects */
-typedef struct {
-    McObject *object; /* its id is 0; NULL: it has ended */
-    ObjectNote note;
-} EngineUnicast;
-
 /* A multicast object's address range. */
 typedef struct {
     guint64 va, bytes, offset;
@@ -155,7 +148,7 @@ struct Engine {
     GPtrArray *vases;      /* Vas by client; NULL: it is gone */
     GPtrArray *objects;    /* McObject by number, which is its id too; [0] NULL */
     GArray *notes;         /* ObjectNote by object */
-    GPtrArray *unicasts;   /* EngineUnicast by number, less ENGINE_UNICAST */
+    GPtrArray *unicasts;   /* EngineUnicast (endpoint.h) by number, less ENGINE_UNICAST */
     GArray *windows;       /* ObjectWindow that are mapped */
     GHashTable *contexts;  /* id -> EngineContext */
     GPtrArray *streams;    /* EngineStream by number */
@@ -299,16 +292,6 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
 McObject *engine_object(Engine *engine, guint32 number);
 guint64 engine_handle(const Engine *engine, guint32 object); /* 0: not told */
 void engine_objects_report(Engine *engine, Report *report);
-
-/* endpoint.c */
-void engine_endpoint_request(Engine *engine, const EngineRequest *request, EngineReply *reply);
-void engine_endpoints_forget(Engine *engine, const McObject *object); /* which is about to be freed */
-EngineUnicast *engine_unicast(const Engine *engine, guint32 number); /* there is one of that number */
-guint32 engine_unicast_new(Engine *engine, guint64 bytes);           /* its number */
-void engine_endpoints_report(Engine *engine, Report *report);
-/* One end of a copy in an endpoint; *room gets how far its memory goes on. FALSE: it leads nowhere, and the work is done
- * with a fault. */
-gboolean engine_endpoint_end(Work *work, guint32 id, guint64 offset, CopyEnd *end, guint64 *room);
 
 /* queue.c: streams, events, order */
 /* wait.c */

@@ -1,5 +1,5 @@
 /* The engine's part of memory and multicast objects: regions, address space, members and binds. */
-#include "api/engine/internal.h"
+#include "api/engine/endpoint.h"
 
 #include <gio/gio.h>
 
@@ -75,9 +75,10 @@ static void object_new(Engine *engine, const EngineRequest *request, EngineReply
     g_assert(object->id == engine->objects->len);
     reply->value = object->id;
     g_ptr_array_add(engine->objects, object);
-    *note_of(engine, object->id) =
-        (ObjectNote){.bytes = request->bytes, .team = (guint32)request->value, .members = g_string_new(NULL),
-                     .kind = (EngineObjectKind)request->access};
+    *note_of(engine, object->id) = (ObjectNote){.bytes = request->bytes,
+                                                .team = (guint32)request->value,
+                                                .members = g_string_new(NULL),
+                                                .kind = (EngineObjectKind)request->access};
 }
 
 /* Processes number endpoints each for itself: the lowest number of all is the one that reports say. */
@@ -164,7 +165,10 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         return TRUE;
     case ENGINE_ENDPOINT_RESERVE:
     case ENGINE_ENDPOINT_RELEASE:
-    case ENGINE_ENDPOINT_SET: engine_endpoint_request(engine, request, reply); return TRUE;
+    case ENGINE_ENDPOINT_SET:
+        engine_endpoint_request(engine, request, request->object != 0 ? engine_object(engine, request->object) : NULL,
+                                reply);
+        return TRUE;
     case ENGINE_OBJECT_NEW: object_new(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_FREE: object_free(engine, request->object); return TRUE;
     case ENGINE_OBJECT_HANDLE: object_handle(note_of(engine, request->object), request->value); return TRUE;

@@ -2,7 +2,7 @@
  *
  * Host memory that the fabric does not see is read when the work starts, or before the call returns
  * when the caller may change it then (as with a real driver's staging), and written when the work ends. */
-#include "api/engine/internal.h"
+#include "api/engine/endpoint.h"
 
 #include <string.h>
 

@@ -33,8 +33,8 @@ typedef struct Machine {
     char *system; /* as -s names it */
     CudaGpu model;
     guint n_gpus, n_links, n_switches;
-    guint tray;      /* which host of several it is; 0 */
-    guint tray_gpus; /* of one host of the system; 0: it has one */
+    guint tray;        /* which host of several it is; 0 */
+    guint tray_gpus;   /* of one host of the system; 0: it has one */
     guint clique_gpus; /* of a clique; 0: all are one */
     MachineGpu *gpus;
     guint64 memory_bytes; /* of a GPU */

@@ -29,7 +29,8 @@ static EngineStatus take_map(ServerClient *client, EngineCall *call)
     SharedObject *object = r->object ? shared_object(client, r->object) : NULL;
     guint64 room = region ? region->bytes : object ? object->bytes : 0;
 
-    if (!region == !object || (object && object->kind != ENGINE_OBJECT_MULTICAST) || client->windows->len >= THINGS_MAX || (r->address ^ r->offset) % WIRE_LINE != 0 ||
+    if (!region == !object || (object && object->kind != ENGINE_OBJECT_MULTICAST) ||
+        client->windows->len >= THINGS_MAX || (r->address ^ r->offset) % WIRE_LINE != 0 ||
         !is_range(r->address, r->bytes) || r->bytes > room || r->offset > room - r->bytes ||
         engine_client_maps(client->server->engine, client->number, r->address, r->bytes))
         return ENGINE_INVALID;

@@ -18,8 +18,7 @@ static inline Id reserve_ids(unsigned n)
 
 static inline CUlogicalEndpointProp unicast_prop(int device, size_t bytes)
 {
-    return (CUlogicalEndpointProp){
-        .type = CU_LOGICAL_ENDPOINT_TYPE_UNICAST, .unicast.device = device, .size = bytes};
+    return (CUlogicalEndpointProp){.type = CU_LOGICAL_ENDPOINT_TYPE_UNICAST, .unicast.device = device, .size = bytes};
 }
 
 static inline CUlogicalEndpointProp multicast_prop(unsigned n, size_t bytes)
@@ -89,8 +88,8 @@ static inline CUfabricCpyOperand pointer(CUdeviceptr at)
 
 static inline CUfabricCpyOperand endpoint(Id id, size_t offset)
 {
-    return (CUfabricCpyOperand){
-        .type = CU_FABRIC_COPY_OPERAND_TYPE_LOGICAL_ENDPOINT, .op.le = {.id = id, .offset = offset}};
+    return (CUfabricCpyOperand){.type = CU_FABRIC_COPY_OPERAND_TYPE_LOGICAL_ENDPOINT,
+                                .op.le = {.id = id, .offset = offset}};
 }
 
 /* One copy, queued. */

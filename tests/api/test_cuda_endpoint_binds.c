@@ -1,4 +1,4 @@
-/* Memory of logical endpoints, the pages of the driver of 13.5 sentence by sentence: binds, unbinding, fabric copies. */
+/* Memory of logical endpoints, the pages of the driver of 13.5 sentence by sentence: binds, unbinding, copies. */
 #include "tests/api/endpoint_test.h"
 
 /* Offsets, sizes and the place in memory are multiples of the alignment, and stay within both. */
@@ -116,14 +116,14 @@ static void test_unbind(void)
     INVALID(cuLogicalEndpointUnbind(id, 0, 0, GRAIN / 2));
     INVALID(cuLogicalEndpointUnbind(id, 0, GRAIN / 2, GRAIN));
     INVALID(cuLogicalEndpointUnbind(id, 0, 0, 17 * GRAIN));
-    INVALID(cuLogicalEndpointUnbind(id, 1, 0, 2 * GRAIN));      /* not of that device */
-    INVALID(cuLogicalEndpointUnbind(id, 0, 0, GRAIN));          /* cuts the first */
-    INVALID(cuLogicalEndpointUnbind(id, 0, GRAIN, GRAIN));      /* the same */
-    INVALID(cuLogicalEndpointUnbind(id, 0, 0, 3 * GRAIN));      /* cuts the second */
-    INVALID(cuLogicalEndpointUnbind(id, 0, GRAIN, 3 * GRAIN));  /* no bind begins there */
-    INVALID(cuLogicalEndpointUnbind(id, 0, 6 * GRAIN, GRAIN));  /* nothing there */
+    INVALID(cuLogicalEndpointUnbind(id, 1, 0, 2 * GRAIN));         /* not of that device */
+    INVALID(cuLogicalEndpointUnbind(id, 0, 0, GRAIN));             /* cuts the first */
+    INVALID(cuLogicalEndpointUnbind(id, 0, GRAIN, GRAIN));         /* the same */
+    INVALID(cuLogicalEndpointUnbind(id, 0, 0, 3 * GRAIN));         /* cuts the second */
+    INVALID(cuLogicalEndpointUnbind(id, 0, GRAIN, 3 * GRAIN));     /* no bind begins there */
+    INVALID(cuLogicalEndpointUnbind(id, 0, 6 * GRAIN, GRAIN));     /* nothing there */
     INVALID(cuLogicalEndpointUnbind(id, 0, 4 * GRAIN, 6 * GRAIN)); /* a gap: longer than the two together */
-    OK(cuLogicalEndpointUnbind(id, 0, 0, 4 * GRAIN));           /* two at once */
+    OK(cuLogicalEndpointUnbind(id, 0, 0, 4 * GRAIN));              /* two at once */
     INVALID(cuLogicalEndpointUnbind(id, 0, 0, 2 * GRAIN));
     OK(cuLogicalEndpointUnbind(id, 0, 4 * GRAIN, 2 * GRAIN));
     OK(cuLogicalEndpointUnbind(id, 0, 8 * GRAIN, 2 * GRAIN));
@@ -209,7 +209,7 @@ static void test_copy_unicast(void)
     OK(cuStreamSynchronize(stream));
     assert_memory_equal(in, out, 4096);
     use_device(3);
-    assert_int_equal(word_at(va + 2 * GRAIN - 2048), 0);   /* the first half: at the end of the first bind's memory */
+    assert_int_equal(word_at(va + 2 * GRAIN - 2048), 0); /* the first half: at the end of the first bind's memory */
     assert_int_equal(word_at(va + 2 * GRAIN - 4), 511 * 3);
     assert_int_equal(word_at(va), 512 * 3); /* the second half: where the second bind begins */
     CUstream own = stream_of(3);
@@ -269,17 +269,17 @@ static void test_copy_refused(void)
     bad = op;
     bad.src.type = (CUfabricCpyOperandType)0;
     INVALID(cuFabricCpyBatchAsync(1, &bad, 0, stream));
-    INVALID(fabric_copy(endpoint(id, 0), endpoint(id, 64), 4, stream));           /* two endpoints */
-    INVALID(fabric_copy(pointer(near), endpoint(team, 0), 4, stream));            /* from a multicast one */
-    INVALID(fabric_copy(endpoint(id, 0), pointer(far), 4, stream));               /* the pointer is not local */
-    INVALID(fabric_copy(pointer(far), pointer(far + 64), 4, stream));             /* neither is */
-    INVALID(fabric_copy(endpoint(id, GRAIN - 2), pointer(host), 4, stream));      /* beyond its end */
-    INVALID(fabric_copy(endpoint(id, ~(size_t)0), pointer(host), 4, stream));     /* the same */
-    INVALID(fabric_copy(endpoint(young, 0), pointer(host), 4, stream));           /* not ready */
-    INVALID(fabric_copy(endpoint(young + 1, 0), pointer(host), 4, stream));       /* not reserved */
-    INVALID(fabric_copy(endpoint(young + 1, 0), pointer(host), 0, stream));       /* checked even if empty */
-    INVALID(fabric_copy(endpoint(id, 0), pointer(0), 4, stream));                 /* no pointer */
-    INVALID(fabric_copy(endpoint(id, 0), pointer(near + GRAIN - 2), 4, stream));  /* beyond its mapping */
+    INVALID(fabric_copy(endpoint(id, 0), endpoint(id, 64), 4, stream));          /* two endpoints */
+    INVALID(fabric_copy(pointer(near), endpoint(team, 0), 4, stream));           /* from a multicast one */
+    INVALID(fabric_copy(endpoint(id, 0), pointer(far), 4, stream));              /* the pointer is not local */
+    INVALID(fabric_copy(pointer(far), pointer(far + 64), 4, stream));            /* neither is */
+    INVALID(fabric_copy(endpoint(id, GRAIN - 2), pointer(host), 4, stream));     /* beyond its end */
+    INVALID(fabric_copy(endpoint(id, ~(size_t)0), pointer(host), 4, stream));    /* the same */
+    INVALID(fabric_copy(endpoint(young, 0), pointer(host), 4, stream));          /* not ready */
+    INVALID(fabric_copy(endpoint(young + 1, 0), pointer(host), 4, stream));      /* not reserved */
+    INVALID(fabric_copy(endpoint(young + 1, 0), pointer(host), 0, stream));      /* checked even if empty */
+    INVALID(fabric_copy(endpoint(id, 0), pointer(0), 4, stream));                /* no pointer */
+    INVALID(fabric_copy(endpoint(id, 0), pointer(near + GRAIN - 2), 4, stream)); /* beyond its mapping */
     CUDA_FABRIC_COPY_BATCH_OP two[2] = {op, bad};
     INVALID(cuFabricCpyBatchAsync(2, two, 0, stream));
     OK(cuStreamSynchronize(stream));

@@ -14,7 +14,10 @@ static Id exportable(CUlogicalEndpointProp prop, Name *name)
     return id;
 }
 
-static void send_name(int socket, const Name *name) { assert_int_equal(write(socket, name, sizeof *name), sizeof *name); }
+static void send_name(int socket, const Name *name)
+{
+    assert_int_equal(write(socket, name, sizeof *name), sizeof *name);
+}
 static void receive_name(int socket, Name *name) { assert_int_equal(read(socket, name, sizeof *name), sizeof *name); }
 
 static Id imported(const Name *name)
@@ -45,7 +48,7 @@ static void test_arguments(void)
     INVALID(cuLogicalEndpointImport(other, NULL, FABRIC));
     INVALID(cuLogicalEndpointImport(other, &name, CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_NONE));
     INVALID(cuLogicalEndpointImport(other, &none, FABRIC));
-    OK(cuLogicalEndpointImport(other, &name, FABRIC)); /* in its own process, too */
+    OK(cuLogicalEndpointImport(other, &name, FABRIC));                               /* in its own process, too */
     EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuLogicalEndpointExport(&none, other, FABRIC)); /* what was imported */
     wait_ready(id, 1);
     wait_ready(other, 1);
@@ -75,7 +78,6 @@ static void test_other_handles(void)
     assert_int_equal(got, 77);
 }
 
-/* A copy into an imported unicast endpoint lands in the owner's memory; it may not be bound or unbound there. */
 static void put_word(int socket)
 {
     guint32 word = 4711;
@@ -97,6 +99,7 @@ static void put_word(int socket)
     tell(socket);
 }
 
+/* A copy into an imported unicast endpoint lands in the owner's memory; it may not be bound or unbound there. */
 static void test_unicast(void)
 {
     Name name;
@@ -117,8 +120,6 @@ static void test_unicast(void)
     OK(cuLogicalEndpointUnbind(id, 0, 0, GRAIN)); /* the importer's end took nothing away */
 }
 
-/* Each process adds its device and binds its memory; a copy of one is seen by both; what a process bound goes with its
- * own Destroy, and the other's stays. */
 static void be_member(int socket)
 {
     Name name;
@@ -141,6 +142,8 @@ static void be_member(int socket)
     hear(socket);
 }
 
+/* Each process adds its device and binds its memory; a copy of one is seen by both; what a process bound goes with its
+ * own Destroy, and the other's stays. */
 static void test_multicast(void)
 {
     guint32 word = 99;
@@ -172,7 +175,6 @@ static void test_multicast(void)
     join_child(pid);
 }
 
-/* An import after the creator destroyed the endpoint is refused, though another process holds it. */
 static void hold(int socket)
 {
     Name name;
@@ -186,6 +188,7 @@ static void hold(int socket)
     wait_ready(id, 1); /* its own goes on */
 }
 
+/* An import after the creator destroyed the endpoint is refused, though another process holds it. */
 static void test_late(void)
 {
     Name name;
@@ -202,7 +205,6 @@ static void test_late(void)
     join_child(pid);
 }
 
-/* A process that cannot have what the handle describes; and one without permission. */
 static void refuse(int socket)
 {
     Name name;
@@ -223,6 +225,7 @@ static void forbid(int socket)
     EXPECT(CUDA_ERROR_NOT_PERMITTED, cuLogicalEndpointImport(reserve_ids(1), &name, FABRIC));
 }
 
+/* A process that cannot have what the handle describes; and one without permission. */
 static void test_refused(void)
 {
     Name name;
@@ -240,9 +243,12 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
-        CUDA_TEST(test_arguments, ENDPOINTS), CUDA_TEST(test_other_handles, ENDPOINTS),
-        CUDA_TEST(test_unicast, ENDPOINTS),   CUDA_TEST(test_multicast, ENDPOINTS),
-        CUDA_TEST(test_late, ENDPOINTS),      CUDA_TEST(test_refused, ENDPOINTS),
+        CUDA_TEST(test_arguments, ENDPOINTS),
+        CUDA_TEST(test_other_handles, ENDPOINTS),
+        CUDA_TEST(test_unicast, ENDPOINTS),
+        CUDA_TEST(test_multicast, ENDPOINTS),
+        CUDA_TEST(test_late, ENDPOINTS),
+        CUDA_TEST(test_refused, ENDPOINTS),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

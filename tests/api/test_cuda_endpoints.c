@@ -94,6 +94,7 @@ static void test_create(void)
     OK(cuLogicalEndpointCreate(id + 2, &team));
 }
 
+/* A team of one where it is allowed. */
 static void test_create_alone(void)
 {
     start();
@@ -136,8 +137,8 @@ static void test_limits(void)
     prop = multicast_prop(8, 0);
     OK(cuLogicalEndpointGetLimits(&alignment, &most, &prop));
     assert_int_equal(alignment, 65536);
-    INVALID(cuLogicalEndpointCreate(reserve_ids(1), &(CUlogicalEndpointProp){.type = CU_LOGICAL_ENDPOINT_TYPE_UNICAST,
-                                                                              .size = 4 * 65536}));
+    INVALID(cuLogicalEndpointCreate(
+        reserve_ids(1), &(CUlogicalEndpointProp){.type = CU_LOGICAL_ENDPOINT_TYPE_UNICAST, .size = 4 * 65536}));
 }
 
 /* Devices are added to multicast endpoints alone, each once, until the team is complete; for good. */
@@ -346,6 +347,7 @@ static void test_attributes(void)
     INVALID(cuDeviceGetAttribute(&value, (CUdevice_attribute)162, 7));
 }
 
+/* A driver of 13.3 knows the attributes up to 156, and none that came later. */
 static void test_attributes_before(void)
 {
     int value = 0;
@@ -412,7 +414,8 @@ static void test_cliques(void)
     assert_int_equal(room, 4);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(clique[i].type, i);
-        assert_int_equal(clique[i].id, i == 0 ? 0 : 2); /* pointers reach all; cliques of two: GPUs 4 and 5 are the third */
+        assert_int_equal(clique[i].id,
+                         i == 0 ? 0 : 2); /* pointers reach all; cliques of two: GPUs 4 and 5 are the third */
     }
     room = 2;
     clique[2].id = 99;
@@ -420,7 +423,7 @@ static void test_cliques(void)
     assert_true(room == 2 && clique[1].id == 0 && clique[2].id == 99);
 }
 
-/* Without endpoints a device is in the cliques of pointers alone; one without multicast in that of unicast ones. */
+/* Without endpoints a device is in the cliques of pointers alone. */
 static void test_cliques_fewer(void)
 {
     size_t n = 0;
@@ -430,6 +433,7 @@ static void test_cliques_fewer(void)
     assert_int_equal(n, 2);
 }
 
+/* Without multicast there is that of unicast pointers alone. */
 static void test_cliques_one(void)
 {
     size_t n = 0;
@@ -452,7 +456,7 @@ static void test_cliques_none(void)
     EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetFabricClusterUuid(&uuid, 0));
 }
 
-/* The cluster of a machine of one host has no name; that of a rack has one, the same for all its GPUs. */
+/* The cluster of a machine of one host has no name. */
 static void test_cluster(void)
 {
     CUuuid first, other, zero = {{0}};
@@ -466,6 +470,7 @@ static void test_cluster(void)
     assert_memory_equal(&first, &zero, sizeof first);
 }
 
+/* That of a rack has a name, the same for all its GPUs. */
 static void test_cluster_rack(void)
 {
     CUuuid first, other, zero = {{0}};

@@ -1,5 +1,5 @@
-/* What the multicast pages of the drivers of 13.4 and 13.5 say beyond those of 13.0 (test_cuda_rules_1.c and on): cliques,
- * memory that begins on a multiple of 256 bytes (SM 10.7), and the error of too many of it. */
+/* What the multicast pages of the drivers of 13.4 and 13.5 say beyond those of 13.0 (test_cuda_rules_1.c and on):
+ * cliques, memory that begins on a multiple of 256 bytes (SM 10.7), and the error of too many of it. */
 #include "tests/api/cuda_test.h"
 
 #define NEXT "cuda.gpu=vr200 cuda.driver_version=13050 "

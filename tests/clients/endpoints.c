@@ -1,10 +1,9 @@
-/* Logical endpoints as NCCL's copies by endpoints (CFT) set them up: every rank has a unicast endpoint of its own, bound
- * by address, whose fabric handle all others import into a row of identifiers; and one multicast endpoint that rank 0
- * makes, to which each rank adds its device and then binds. Every rank writes a block to every other, and one to all;
- * what arrived is compared, word by word, and read back through the neighbour's endpoint.
+/* Logical endpoints as NCCL's copies by endpoints (CFT) set them up: every rank has a unicast endpoint of its own,
+ * bound by address, whose fabric handle all others import into a row of identifiers; and one multicast endpoint that
+ * rank 0 makes, to which each rank adds its device and then binds. Every rank writes a block to every other, and one
+ * to all; what arrived is compared, word by word, and read back through the neighbour's endpoint.
  *
- *     endpoints RANKS each     one process for each GPU
- *     endpoints RANKS one      the same of all GPUs in one process */
+ * endpoints RANKS each     one process for each GPU endpoints RANKS one      the same of all GPUs in one process */
 #define FANOUT_CUDA_VERSION 13050
 #include "tests/clients/client.h"
 
@@ -147,7 +146,7 @@ static CUfabricCpyOperand at_endpoint(CUlogicalEndpointId id, size_t offset)
 /* A block to every rank, and one to all, in one batch. */
 static void put(const Ranks *me, int r)
 {
-    uint32_t (*words)[BLOCK] = malloc((size_t)(me->ranks + 1) * sizeof *words);
+    uint32_t(*words)[BLOCK] = malloc((size_t)(me->ranks + 1) * sizeof *words);
     CUDA_FABRIC_COPY_BATCH_OP *list = calloc((size_t)me->ranks + 1, sizeof *list);
 
     for (int to = 0; to <= me->ranks; to++) {
@@ -261,7 +260,7 @@ static void start_ranks(World *world, int ranks)
 int main(int argc, char **argv)
 {
     World *world = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int ranks = argc > 1 ? atoi(argv[1]) : 2;
+    int ranks = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 2;
 
     REQUIRE(world != MAP_FAILED && ranks >= 2 && ranks <= RANKS_MAX);
     if (argc > 2 && strcmp(argv[2], "one") == 0)

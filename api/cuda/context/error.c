@@ -126,9 +126,9 @@ static const ErrorText errors[] = {
     {915, "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION",
      "one or more resources are insufficient or non-applicable for the operation"},
     {916, "CUDA_ERROR_KEY_ROTATION", "an error happened during the key rotation sequence"},
-    {917, "CUDA_ERROR_STREAM_DETACHED", "the stream is detached"}, /* text assumed */
+    {917, "CUDA_ERROR_STREAM_DETACHED", "the stream is detached"},                             /* text assumed */
     {918, "CUDA_ERROR_GRAPH_RECAPTURE_FAILURE", "the recaptured work differs from the graph"}, /* text assumed */
-    {919, "CUDA_ERROR_FABRIC_NOT_READY", "the fabric is not ready"},                          /* text assumed */
+    {919, "CUDA_ERROR_FABRIC_NOT_READY", "the fabric is not ready"},                           /* text assumed */
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 

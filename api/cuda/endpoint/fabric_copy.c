@@ -174,8 +174,8 @@ CUresult cuFabricCpyBatchAsync(size_t n, CUDA_FABRIC_COPY_BATCH_OP *list, unsign
     CUDA_RETURN(call, batch(&call, list, n, flags, stream, CU_STREAM_LEGACY));
 }
 
-CUDA_ALIAS_PTSZ CUresult cuFabricCpyBatchAsync_ptsz(size_t n, CUDA_FABRIC_COPY_BATCH_OP *list,
-                                                    unsigned long long flags, CUstream stream);
+CUDA_ALIAS_PTSZ CUresult cuFabricCpyBatchAsync_ptsz(size_t n, CUDA_FABRIC_COPY_BATCH_OP *list, unsigned long long flags,
+                                                    CUstream stream);
 CUresult cuFabricCpyBatchAsync_ptsz(size_t n, CUDA_FABRIC_COPY_BATCH_OP *list, unsigned long long flags,
                                     CUstream stream)
 {

@@ -113,9 +113,10 @@ static gboolean capture_request(Call *call, const EngineRequest *request, CUresu
 {
     const gboolean fabric = request->op == ENGINE_COPY && request->width != ENGINE_ENDPOINT_NONE;
     const CUgraphNodeType type = fabric ? CU_GRAPH_NODE_TYPE_FABRIC_CPY_BATCH
-                                 : request->op == ENGINE_COPY || request->op == ENGINE_COPY_2D ? CU_GRAPH_NODE_TYPE_MEMCPY
-                                 : request->op == ENGINE_FILL                                ? CU_GRAPH_NODE_TYPE_MEMSET
-                                 : request->op == ENGINE_HOST_CALL                           ? CU_GRAPH_NODE_TYPE_HOST
+                                 : request->op == ENGINE_COPY || request->op == ENGINE_COPY_2D
+                                     ? CU_GRAPH_NODE_TYPE_MEMCPY
+                                 : request->op == ENGINE_FILL      ? CU_GRAPH_NODE_TYPE_MEMSET
+                                 : request->op == ENGINE_HOST_CALL ? CU_GRAPH_NODE_TYPE_HOST
                                                                    : CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     EngineRequest kept = *request;
     Captured *captured;

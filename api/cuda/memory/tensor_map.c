@@ -132,8 +132,8 @@ CUresult cuTensorMapSetAllocationClass(CUtensorMap *to, CUtensorMapAllocClass wa
     CUresult result = begin(&call, to);
     if (result == CUDA_ERROR_NOT_SUPPORTED)
         result = CUDA_SUCCESS; /* the page does not list it */
-    if (result == CUDA_SUCCESS && (!to || (unsigned)wanted > CU_TENSOR_MAP_ALLOC_CLASS_LARGE ||
-                                   !ptx_tensor_map_unpack((const guint8 *)to, &map)))
+    if (result == CUDA_SUCCESS &&
+        (!to || (unsigned)wanted > CU_TENSOR_MAP_ALLOC_CLASS_LARGE || !ptx_tensor_map_unpack((const guint8 *)to, &map)))
         result = CUDA_ERROR_INVALID_VALUE;
     CUDA_RETURN(call, result);
 }

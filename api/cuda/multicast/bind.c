@@ -165,10 +165,11 @@ CUresult bind_enter(Call *call, Team *team, const Bind *bind, guint16 gpu)
     else if (!make_room(call, team, bind, gpu))
         result = CUDA_ERROR_INVALID_VALUE;
     else if (full) {
-        cuda_diagnose(call, bind->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
-                      "the GPU has no room for another bind of memory that begins on no granule: it has %" G_GUINT64_FORMAT
-                      " (cuda.multicast_unaligned_binds)",
-                      room);
+        cuda_diagnose(
+            call, bind->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
+            "the GPU has no room for another bind of memory that begins on no granule: it has %" G_GUINT64_FORMAT
+            " (cuda.multicast_unaligned_binds)",
+            room);
         result = CUDA_ERROR_MULTICAST_RESOURCE_FULL;
     }
     if (result == CUDA_SUCCESS) {

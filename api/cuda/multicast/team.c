@@ -169,8 +169,8 @@ static void team_end(Call *call, Team *team)
 
 static gboolean engine_object(Call *call, Team *team)
 {
-    EngineRequest request = {.op = ENGINE_OBJECT_NEW, .fd = team->fd, .bytes = team->bytes, .value = team->n_devices,
-                             .access = team->kind};
+    EngineRequest request = {
+        .op = ENGINE_OBJECT_NEW, .fd = team->fd, .bytes = team->bytes, .value = team->n_devices, .access = team->kind};
     EngineReply reply;
 
     if (!cuda_engine(call, &request, &reply))
@@ -211,7 +211,8 @@ gboolean team_is_fd(int fd)
            pread(fd, &magic, sizeof magic, 0) == sizeof magic && magic == TEAM_MAGIC;
 }
 
-/* Properties that cuMulticastCreate or cuLogicalEndpointCreate would have taken. What stands behind them is checked where it is read. */
+/* Properties that cuMulticastCreate or cuLogicalEndpointCreate would have taken. What stands behind them is checked
+ * where it is read. */
 static gboolean team_is_sound(const Cuda *cuda, const Team *team)
 {
     guint64 types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT |
@@ -223,8 +224,8 @@ static gboolean team_is_sound(const Cuda *cuda, const Team *team)
     if (team->kind >= ENGINE_OBJECT_KINDS || (team->kind == ENGINE_OBJECT_ENDPOINT_UNICAST && team->n_devices != 1))
         return FALSE;
     return team->n_devices >= 1 && team->n_devices <= TEAM_MEMBERS_MAX && team->bytes != 0 &&
-           team->bytes % granularity == 0 && team->handle_types != 0 &&
-           (team->handle_types & ~types) == 0 && robust_lock_sound(&team->page->lock);
+           team->bytes % granularity == 0 && team->handle_types != 0 && (team->handle_types & ~types) == 0 &&
+           robust_lock_sound(&team->page->lock);
 }
 
 CUresult team_import(Call *call, int fd, Team **team)

@@ -1,9 +1,9 @@
 /* Logical endpoints, cliques and fabric copies: what CUDA 13.3 to 13.5 brought for fabrics.
  *
- * A logical endpoint is memory behind a number that is the same on all GPUs of the process: of one device (unicast), or
- * of every device of a team (multicast). Kernels (PTX fabric.*) and cuFabricCpyBatchAsync write to it and read from it
- * by number and offset, without an address of that memory. Programs say -DFANOUT_CUDA_VERSION=13050 to have these names,
- * and run with cuda.driver_version=13050, on a GPU that has endpoints (cuda.gpu=vr200, or cuda.endpoints=on).
+ * A logical endpoint is memory behind a number that is the same on all GPUs of the process: of one device (unicast),
+ * or of every device of a team (multicast). Kernels (PTX fabric.*) and cuFabricCpyBatchAsync write to it and read from
+ * it by number and offset, without an address of that memory. Programs say -DFANOUT_CUDA_VERSION=13050 to have these
+ * names, and run with cuda.driver_version=13050, on a GPU that has endpoints (cuda.gpu=vr200, or cuda.endpoints=on).
  * Source: the toolkit's ABI of 13.5 (checked by tests/api/test_cuda_abi.sh where one is installed). */
 #ifndef FANOUT_CUDA_ENDPOINT_H
 #define FANOUT_CUDA_ENDPOINT_H
@@ -72,19 +72,19 @@ CUresult cuLogicalEndpointIdRelease(CUlogicalEndpointId first, cuuint32_t count)
  * ->size: not 0, at most maxSize; ->ipcHandleTypes: 0, or FABRIC for one that is exported; ->flags: 0 or COUNTED_OPS.
  * NOT_PERMITTED: fabric handles without an IMEX channel (cuda.imex_channel). */
 CUresult cuLogicalEndpointCreate(CUlogicalEndpointId id, const CUlogicalEndpointProp *prop);
-/* device: one more member of a multicast endpoint's team, for good. INVALID_VALUE: the endpoint is unicast, the device is
- * a member already, or the team is complete. INVALID_DEVICE: no such device, or it is of another clique than the members
- * (cuda.clique_gpus, cuda.clique_check). */
+/* device: one more member of a multicast endpoint's team, for good. INVALID_VALUE: the endpoint is unicast, the device
+ * is a member already, or the team is complete. INVALID_DEVICE: no such device, or it is of another clique than the
+ * members (cuda.clique_gpus, cuda.clique_check). */
 CUresult cuLogicalEndpointAddDevice(CUlogicalEndpointId id, CUdevice device);
-/* id leads nowhere from now on, and may be released. What this process has bound is unbound; with the last identifier of
- * all processes the endpoint goes. */
+/* id leads nowhere from now on, and may be released. What this process has bound is unbound; with the last identifier
+ * of all processes the endpoint goes. */
 CUresult cuLogicalEndpointDestroy(CUlogicalEndpointId id);
-/* Binds memory of device: what is written to the endpoint from offset on lands there. address: of cuMemMap'ed memory or
- * of cuMemAllocAsync, on a multiple of the alignment, with bytes behind it in one mapping; device memory is the device's
- * own, host memory of the NUMA node next to it; of a multicast endpoint the device is a member, of a unicast one its
- * owner. INVALID_VALUE: any of that is not so, cuLogicalEndpointQuery has not said to this process that the endpoint is
- * ready, the endpoint is an imported unicast one, it may be exported and the memory may not, or something of the device
- * is bound there already (cuda.overlapping_binds). OUT_OF_MEMORY: an endpoint takes no more binds. */
+/* Binds memory of device: what is written to the endpoint from offset on lands there. address: of cuMemMap'ed memory
+ * or of cuMemAllocAsync, on a multiple of the alignment, with bytes behind it in one mapping; device memory is the
+ * device's own, host memory of the NUMA node next to it; of a multicast endpoint the device is a member, of a unicast
+ * one its owner. INVALID_VALUE: any of that is not so, cuLogicalEndpointQuery has not said to this process that the
+ * endpoint is ready, the endpoint is an imported unicast one, it may be exported and the memory may not, or something
+ * of the device is bound there already (cuda.overlapping_binds). OUT_OF_MEMORY: an endpoint takes no more binds. */
 CUresult cuLogicalEndpointBindAddr(CUlogicalEndpointId id, CUdevice device, cuuint64_t offset, void *address,
                                    cuuint64_t bytes, unsigned long long flags);
 /* The same for memory by its handle (cuMemCreate, or imported), from memory_offset on. */
@@ -123,8 +123,8 @@ typedef struct CUcliqueInfo_st {
     unsigned int id;
 } CUcliqueInfo;
 
-/* Cliques: devices of one have each other's memory by that means. All three: NOT_SUPPORTED for a device without a fabric
- * that has handles (attribute 128), INVALID_VALUE for one that is none and for NULL. */
+/* Cliques: devices of one have each other's memory by that means. All three: NOT_SUPPORTED for a device without a
+ * fabric that has handles (attribute 128), INVALID_VALUE for one that is none and for NULL. */
 
 /* *uuid: of the devices that one fabric manager joins; all zero for a machine of one host, as NVML says it. */
 CUresult cuDeviceGetFabricClusterUuid(CUuuid *uuid, CUdevice device);
@@ -158,16 +158,16 @@ typedef struct CUfabricCpyOperand_st {
 typedef struct CUDA_FABRIC_COPY_BATCH_OP_st {
     CUfabricCpyOperand src;
     CUfabricCpyOperand dst;
-    size_t size; /* 0: nothing, but its operands are checked */
+    size_t size;        /* 0: nothing, but its operands are checked */
     unsigned int flags; /* 0 */
 } CUDA_FABRIC_COPY_BATCH_OP;
 
 /* Queues n copies in a stream; each between two pointers, or between a pointer that is local and an endpoint. All or
  * nothing: every one is checked before the first is queued. Local: on the stream's device, or in host memory.
- * INVALID_VALUE: n is 0, the list is NULL, flags are not 0, the legacy default stream, an operand of no known type, two
- * endpoints, no local pointer, a read from a multicast endpoint, an endpoint that is not ready or shorter than its
- * range. NOT_SUPPORTED: the device has no endpoints. What is not bound when the copy runs is a fault of the context that
- * names the endpoint. */
+ * INVALID_VALUE: n is 0, the list is NULL, flags are not 0, the legacy default stream, an operand of no known type,
+ * two endpoints, no local pointer, a read from a multicast endpoint, an endpoint that is not ready or shorter than its
+ * range. NOT_SUPPORTED: the device has no endpoints. What is not bound when the copy runs is a fault of the context
+ * that names the endpoint. */
 CUresult cuFabricCpyBatchAsync(size_t n, CUDA_FABRIC_COPY_BATCH_OP *list, unsigned long long flags, CUstream stream);
 #endif
 

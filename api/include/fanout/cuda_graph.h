@@ -139,8 +139,8 @@ typedef struct CUDA_MEMCPY3D_st {
 
 #if FANOUT_CUDA_VERSION >= 13050
 struct CUDA_FABRIC_COPY_BATCH_OP_st; /* fanout/cuda_endpoint.h */
-/* Copies as cuFabricCpyBatchAsync queues them. Of an instance, their number, identifiers and the types of their operands
- * stay. */
+/* Copies as cuFabricCpyBatchAsync queues them. Of an instance, their number, identifiers and the types of their
+ * operands stay. */
 typedef struct CUDA_FABRIC_CPY_BATCH_NODE_PARAMS_V1_st {
     size_t numOps;
     struct CUDA_FABRIC_COPY_BATCH_OP_st *opList;

@@ -1,18 +1,15 @@
 /* Types, enumerators and structures of the CUDA driver API that Fanout's front end implements.
  *
- * Names, values and layouts are those of the published ABI (x86-64 and aarch64, LP64), so that a
- * program compiled against NVIDIA's cuda.h runs on the library and the other way round;
- * tests/api/test_cuda_abi.sh compares every one of them with a toolkit's header where there is one. */
+ * Names, values and layouts are those of the published ABI (x86-64 and aarch64, LP64): a program compiled against
+ * NVIDIA's cuda.h runs on the library and the other way round (tests/api/test_cuda_abi.sh compares them all). */
 #ifndef FANOUT_CUDA_TYPES_H
 #define FANOUT_CUDA_TYPES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* 1000 * major + 10 * minor of the API described here. Up to 13050 is known; 13020 is what the library says of itself
- * unless cuda.driver_version is set. */
 #ifndef FANOUT_CUDA_VERSION
-#define FANOUT_CUDA_VERSION 13020
+#define FANOUT_CUDA_VERSION 13020 /* 1000 * major + 10 * minor of the API described here; at most 13050 */
 #endif
 #define CUDA_VERSION FANOUT_CUDA_VERSION
 
