@@ -150,6 +150,8 @@ cuda_files = \
 	api/cuda/graph/graph.h \
 	api/cuda/graph/graph_handle.c \
 	api/cuda/graph/node.c \
+	api/cuda/graph/recapture.c \
+	api/cuda/graph/recapture.h \
 	api/cuda/graph/run.c \
 	api/cuda/graph/user_object.c \
 	api/cuda/memory/managed.c \

@@ -219,6 +219,7 @@ check_PROGRAMS += \
 	tests/api/test_cuda_endpoint_share \
 	tests/api/test_cuda_multicast_next \
 	tests/api/test_cuda_newer \
+	tests/api/test_cuda_endpoint_random \
 	tests/api/test_cuda_sizes \
 	tests/api/test_cuda_streams \
 	tests/api/test_cuda_sync \
@@ -394,6 +395,7 @@ tests_api_test_cuda_endpoint_binds_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_endpoint_share_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_multicast_next_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_newer_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoint_random_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sizes_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sync_LDADD = $(CUDA_TEST_LDADD)

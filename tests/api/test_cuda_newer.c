@@ -237,6 +237,119 @@ static void test_tensor_class(void)
     INVALID(cuTensorMapSetAllocationClass(&map, CU_TENSOR_MAP_ALLOC_CLASS_AUTO, &got)); /* no tensor map */
 }
 
+typedef struct {
+    int calls, answer;
+    CUgraphNode node;
+    CUgraphNodeParams was, is;
+    CUgraphRecaptureStatus status;
+} Heard;
+
+static CUresult hear_mismatch(void *user, CUgraphNode node, const CUgraphNodeParams *was, const CUgraphNodeParams *is,
+                              CUgraphRecaptureStatus status)
+{
+    Heard *heard = user;
+    int version;
+
+    OK(cuDriverGetVersion(&version)); /* it may call the driver */
+    OK(cuCtxGetDevice(&version));
+    heard->calls++;
+    heard->node = node;
+    heard->was = *was;
+    heard->is = *is;
+    heard->status = status;
+    return (CUresult)heard->answer;
+}
+
+/* Fills of 64 bytes: of the first words with that value, if it is asked for of the second, too. */
+static void capture_fills(CUdeviceptr va, unsigned first, unsigned second, CUstream stream)
+{
+    OK(cuMemsetD32Async(va, first, 16, stream));
+    OK(cuMemsetD32Async(va + 64, second, 16, stream));
+}
+
+/* A recapture of the same nodes gives the same graph with the parameters of now; the program hears of each difference,
+ * and of nothing else. */
+static void test_recapture(void)
+{
+    Heard heard = {.answer = CUDA_SUCCESS};
+    CUgraph graph, again = NULL;
+    CUgraphNode node[2];
+    CUgraphExec exec;
+    CUdeviceptr va;
+    CUstream stream;
+    size_t n = 2;
+
+    start();
+    use_device(0);
+    OK(cuMemAlloc(&va, 4096));
+    OK(cuMemsetD32(va, 0, 1024));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    capture_fills(va, 1, 2, stream);
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphGetNodes(graph, node, &n));
+    INVALID(cuStreamBeginRecaptureToGraph(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, NULL, NULL, NULL));
+    OK(cuStreamBeginRecaptureToGraph(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, graph, hear_mismatch, &heard));
+    capture_fills(va, 1, 2, stream);
+    OK(cuStreamEndCapture(stream, &again));
+    assert_ptr_equal(again, graph);
+    assert_int_equal(heard.calls, 0);
+    OK(cuStreamBeginRecaptureToGraph(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, graph, hear_mismatch, &heard));
+    capture_fills(va, 1, 77, stream);
+    OK(cuStreamEndCapture(stream, &again));
+    assert_int_equal(heard.calls, 1);
+    assert_ptr_equal(heard.node, node[1]);
+    assert_int_equal(heard.status, CU_GRAPH_RECAPTURE_ELIGIBLE_FOR_UPDATE);
+    assert_int_equal(heard.was.memset.value, 2);
+    assert_int_equal(heard.is.memset.value, 77);
+    assert_int_equal(word_at(va + 64), 0); /* nothing has run */
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(word_at(va), 1);
+    assert_int_equal(word_at(va + 124), 77);
+}
+
+/* It fails at once where the topology differs, or the program says so; at its end where nodes are missing. The graph is
+ * then as it was. */
+static void test_recapture_fails(void)
+{
+    Heard heard = {.answer = CUDA_ERROR_UNKNOWN};
+    CUgraph graph, again = NULL;
+    CUgraphExec exec;
+    CUdeviceptr va;
+    CUstream stream;
+    CUresult failure = CUDA_ERROR_GRAPH_RECAPTURE_FAILURE;
+
+    start();
+    use_device(0);
+    OK(cuMemAlloc(&va, 4096));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    capture_fills(va, 1, 2, stream);
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuStreamBeginRecaptureToGraph(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, graph, NULL, NULL));
+    EXPECT(failure, cuMemcpyDtoDAsync(va + 128, va, 64, stream)); /* another type of node */
+    EXPECT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &again));
+    OK(cuStreamBeginRecaptureToGraph(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, graph, NULL, NULL));
+    capture_fills(va, 3, 4, stream);
+    EXPECT(failure, cuMemsetD32Async(va, 5, 16, stream)); /* one more */
+    EXPECT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &again));
+    OK(cuStreamBeginRecaptureToGraph(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, graph, NULL, NULL));
+    OK(cuMemsetD32Async(va, 3, 16, stream));
+    EXPECT(failure, cuStreamEndCapture(stream, &again)); /* one fewer */
+    assert_null(again);
+    OK(cuStreamBeginRecaptureToGraph(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, graph, hear_mismatch, &heard));
+    EXPECT(failure, cuMemsetD32Async(va, 3, 16, stream)); /* the program says no */
+    assert_int_equal(heard.calls, 1);
+    EXPECT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &again));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(word_at(va), 1);
+    assert_int_equal(word_at(va + 64), 2);
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
@@ -245,6 +358,8 @@ int main(int argc, char **argv)
         CUDA_TEST(test_fabric_capture, ENDPOINTS),
         CUDA_TEST(test_kernel_context, "cuda.driver_version=13050"),
         CUDA_TEST(test_location, "cuda.driver_version=13050"),
+        CUDA_TEST(test_recapture, "cuda.driver_version=13050"),
+        CUDA_TEST(test_recapture_fails, "cuda.driver_version=13050"),
         CUDA_TEST(test_tensor_class, "cuda.driver_version=13050"),
         CUDA_TEST_END,
     };

@@ -231,6 +231,21 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *capt
 CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
                                               const CUgraphEdgeData *dependencyData, size_t numDependencies,
                                               unsigned int flags);
+#if FANOUT_CUDA_VERSION >= 13030
+typedef enum CUgraphRecaptureStatus_enum {
+    CU_GRAPH_RECAPTURE_ELIGIBLE_FOR_UPDATE = 0, /* cuGraphExecNodeSetParams would take it */
+    CU_GRAPH_RECAPTURE_INELIGIBLE_FOR_UPDATE = 1,
+    CU_GRAPH_RECAPTURE_ERROR = 2,
+} CUgraphRecaptureStatus;
+typedef CUresult (*CUgraphRecaptureCallback)(void *user, CUgraphNode node, const CUgraphNodeParams *was,
+                                             const CUgraphNodeParams *is, CUgraphRecaptureStatus status);
+/* Captures into a graph that is there: the same nodes in the same order, whose parameters may be others; `mismatch` (may
+ * be NULL) is told of each of these. cuStreamEndCapture then gives this graph. GRAPH_RECAPTURE_FAILURE, from the call
+ * that is captured: another node, or `mismatch` did not answer CUDA_SUCCESS; from cuStreamEndCapture: nodes are missing.
+ * Then the graph is as it was. User objects of the graph are released. */
+CUresult cuStreamBeginRecaptureToGraph(CUstream hStream, CUstreamCaptureMode mode, CUgraph hGraph,
+                                       CUgraphRecaptureCallback mismatch, void *user);
+#endif
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
 /* Graphs and their nodes. */
