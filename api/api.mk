@@ -198,6 +198,7 @@ cuda_files = \
 	api/cuda/multicast/bind.h \
 	api/cuda/multicast/manager.c \
 	api/cuda/multicast/multicast.c \
+	api/cuda/multicast/unbind.c \
 	api/cuda/multicast/team.c \
 	api/cuda/multicast/team.h \
 	api/cuda/multicast/team_sync.c \

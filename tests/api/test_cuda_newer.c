@@ -1,5 +1,5 @@
-/* What CUDA 13.3 to 13.5 brought beside endpoints: nodes of any type with their contexts, fabric copies in graphs, where
- * memory is, classes of tensor maps. A test for each sentence of the pages that can be seen. */
+/* What CUDA 13.3 to 13.5 brought beside endpoints: nodes of any type with their contexts, fabric copies in graphs,
+ * recaptures, where memory is, classes of tensor maps. A test for each sentence of the pages that can be seen. */
 #include "tests/api/endpoint_test.h"
 
 static CUgraphNodeParams fabric_params(CUDA_FABRIC_COPY_BATCH_OP *list, size_t n)
@@ -62,8 +62,8 @@ static void test_fabric_node(void)
     assert_int_equal(far_word(&world, 256), 77);
 }
 
-/* What a batch refuses a node refuses, too; of an instance the number of copies, identifiers and kinds of operands stay,
- * and the rest may change. */
+/* What a batch refuses a node refuses, too; of an instance the number of copies, identifiers and kinds of operands
+ * stay, and the rest may change. */
 static void test_fabric_node_params(void)
 {
     guint32 word[2] = {5, 6};

@@ -35,7 +35,7 @@ gboolean captured_of(gpointer key, gpointer value, gpointer user)
     return ((Captured *)value)->capture == user;
 }
 
-Capture *capture_by_id(Call *call, guint64 id)
+static Capture *capture_by_id(Call *call, guint64 id)
 {
     GHashTableIter iter;
     gpointer value;
@@ -87,6 +87,18 @@ static gboolean begin_node(Call *call, guint32 stream, CUgraphNodeType type, Gra
     g_ptr_array_set_size((*captured)->behind, 0);
     g_ptr_array_add((*captured)->behind, *node);
     return TRUE;
+}
+
+/* The node is complete: of a recapture it must be what is there. */
+static CUresult look_again(Call *call, const Capture *capture)
+{
+    const guint64 id = capture->id;
+    CUresult result = recapture_look(call, capture);
+    Capture *lives = result != CUDA_SUCCESS ? capture_by_id(call, id) : NULL; /* the program may have ended it */
+
+    if (lives)
+        lives->spoilt = TRUE;
+    return result;
 }
 
 /* The copy as a graph's copies are described. */
@@ -143,7 +155,7 @@ static gboolean capture_request(Call *call, const EngineRequest *request, CUresu
         node->host = (CUDA_HOST_NODE_PARAMS){(CUhostFn)(guintptr)request->function,
                                              (void *)(guintptr)request->argument};
     g_array_append_val(node->requests, kept);
-    *result = recapture_look(call, captured->capture);
+    *result = look_again(call, captured->capture);
     return TRUE;
 }
 
@@ -157,7 +169,7 @@ static gboolean capture_launch(Call *call, const Stream *stream, const Launch *l
     if (*result == CUDA_SUCCESS && node)
         *result = node_set_launch(node, launch);
     if (*result == CUDA_SUCCESS && node)
-        *result = recapture_look(call, captured->capture);
+        *result = look_again(call, captured->capture);
     return TRUE;
 }
 
@@ -171,7 +183,7 @@ gboolean capture_graph(Call *call, const Stream *stream, const Graph *graph, CUr
     if (*result == CUDA_SUCCESS && node)
         node->child = graph_clone(call, graph, FALSE);
     if (*result == CUDA_SUCCESS && node)
-        *result = recapture_look(call, captured->capture);
+        *result = look_again(call, captured->capture);
     return TRUE;
 }
 
@@ -190,7 +202,7 @@ static gboolean capture_record(Call *call, const Stream *stream, EventHandle *ev
         if (node)
             node->event = (CUevent)event->handle;
         if (node && *result == CUDA_SUCCESS)
-            *result = recapture_look(call, captured->capture);
+            *result = look_again(call, captured->capture);
         return TRUE;
     }
     *result = captured->capture->spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
@@ -241,7 +253,7 @@ static gboolean capture_wait(Call *call, const Stream *stream, EventHandle *even
         if (node)
             node->event = (CUevent)event->handle;
         if (node && *result == CUDA_SUCCESS)
-            *result = recapture_look(call, captured->capture);
+            *result = look_again(call, captured->capture);
         return TRUE;
     }
     captured->capture->spoilt = TRUE; /* work outside the capture */

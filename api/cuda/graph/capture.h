@@ -26,7 +26,6 @@ typedef struct {
 
 Captured *captured_find(Call *call, guint32 stream); /* NULL: the stream does not capture */
 Captured *captured_add(Call *call, const Stream *stream, Capture *capture);
-Capture *capture_by_id(Call *call, guint64 id); /* NULL: it has ended */
 CUstreamCaptureStatus capture_status(Call *call, guint32 stream);
 gboolean captured_of(gpointer key, gpointer value, gpointer capture); /* for hash tables: of that capture */
 

@@ -117,10 +117,9 @@ static CUresult ask(Call *call, const Capture *capture, const GraphNode *node, c
     return result;
 }
 
-CUresult recapture_look(Call *call, Capture *capture)
+CUresult recapture_look(Call *call, const Capture *capture)
 {
     const Graph *graph = capture->original;
-    const guint64 id = capture->id;
 
     if (!graph)
         return CUDA_SUCCESS;
@@ -130,12 +129,7 @@ CUresult recapture_look(Call *call, Capture *capture)
     gboolean good = original && has_place_of(node, original);
     if (good && !same_work(node, original))
         good = ask(call, capture, node, original) == CUDA_SUCCESS;
-    if (good)
-        return CUDA_SUCCESS;
-    capture = capture_by_id(call, id); /* the program's function may have ended it */
-    if (capture)
-        capture->spoilt = TRUE;
-    return CUDA_ERROR_GRAPH_RECAPTURE_FAILURE;
+    return good ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_RECAPTURE_FAILURE;
 }
 
 CUresult recapture_end(Call *call, const Capture *capture)

@@ -5,11 +5,11 @@
 #include "api/cuda/graph/capture.h"
 
 /* The capture's latest node is complete: compares it with the node of the same number of the graph that is recaptured,
- * if it is a recapture. GRAPH_RECAPTURE_FAILURE: another node, or the program's function says so; the capture is spoilt.
+ * if it is a recapture. GRAPH_RECAPTURE_FAILURE: another node, or the program's function says so.
  * The record's lock is given up while that function runs. */
-CUresult recapture_look(Call *call, Capture *capture);
-/* The end of a recapture that was not spoilt: the nodes of the graph do what was captured. GRAPH_RECAPTURE_FAILURE: there
- * were fewer. */
+CUresult recapture_look(Call *call, const Capture *capture);
+/* The end of a recapture that was not spoilt: the nodes of the graph do what was captured. GRAPH_RECAPTURE_FAILURE:
+ * there were fewer. */
 CUresult recapture_end(Call *call, const Capture *capture);
 
 #endif

@@ -15,6 +15,8 @@ typedef struct {
     guint64 bytes;
 } Bind;
 
+/* What all calls on an object with memory ask first: support, handle, flags, device. */
+CUresult bind_check_head(Call *call, guint64 object, int device, unsigned long long flags, Team **team);
 /* Of which sizes and offsets are multiples. */
 guint64 bind_alignment(const Cuda *cuda, const Team *team);
 CUresult bind_check_sizes(const Cuda *cuda, const Team *team, const Bind *bind);

@@ -239,10 +239,10 @@ typedef enum CUgraphRecaptureStatus_enum {
 } CUgraphRecaptureStatus;
 typedef CUresult (*CUgraphRecaptureCallback)(void *user, CUgraphNode node, const CUgraphNodeParams *was,
                                              const CUgraphNodeParams *is, CUgraphRecaptureStatus status);
-/* Captures into a graph that is there: the same nodes in the same order, whose parameters may be others; `mismatch` (may
- * be NULL) is told of each of these. cuStreamEndCapture then gives this graph. GRAPH_RECAPTURE_FAILURE, from the call
- * that is captured: another node, or `mismatch` did not answer CUDA_SUCCESS; from cuStreamEndCapture: nodes are missing.
- * Then the graph is as it was. User objects of the graph are released. */
+/* Captures into a graph that is there: the same nodes in the same order, whose parameters may be others; `mismatch`
+ * (may be NULL) is told of each of these. cuStreamEndCapture then gives this graph. GRAPH_RECAPTURE_FAILURE, from the
+ * call that is captured: another node, or `mismatch` did not answer CUDA_SUCCESS; from cuStreamEndCapture: nodes are
+ * missing. Then the graph is as it was. User objects of the graph are released. */
 CUresult cuStreamBeginRecaptureToGraph(CUstream hStream, CUstreamCaptureMode mode, CUgraph hGraph,
                                        CUgraphRecaptureCallback mismatch, void *user);
 #endif
