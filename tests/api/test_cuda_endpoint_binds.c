@@ -335,6 +335,27 @@ static void test_copy_destroyed(void)
     EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
 }
 
+/* An unbind while a copy to a team is queued: what has not arrived is a fault, and the other members' memory is kept. */
+static void test_copy_unbound_meanwhile(void)
+{
+    CUdeviceptr from;
+    Handle mem[2];
+
+    start();
+    Id id = full_multicast(2, GRAIN);
+    for (int i = 0; i < 2; i++) {
+        mem[i] = memory(i, GRAIN, 0);
+        OK(bind_memory(id, i, 0, mem[i], 0, GRAIN));
+    }
+    CUstream stream = stream_of(0);
+    OK(cuMemAlloc(&from, MIB));
+    OK(fabric_copy(endpoint(id, 0), pointer(from), MIB, stream));
+    OK(cuLogicalEndpointUnbind(id, 1, 0, GRAIN));
+    EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
+    OK(cuLogicalEndpointUnbind(id, 0, 0, GRAIN));
+    OK(cuLogicalEndpointDestroy(id));
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
@@ -352,6 +373,7 @@ int main(int argc, char **argv)
         CUDA_TEST(test_copy_clique, ENDPOINTS "cuda.clique_gpus=4"),
         CUDA_TEST(test_copy_unbound, ENDPOINTS),
         CUDA_TEST(test_copy_destroyed, ENDPOINTS),
+        CUDA_TEST(test_copy_unbound_meanwhile, ENDPOINTS),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);
