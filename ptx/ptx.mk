@@ -44,6 +44,7 @@ libfanout_core_la_SOURCES += \
 	ptx/run/control.c \
 	ptx/run/exec.h \
 	ptx/run/fault.c \
+	ptx/run/fabric.c \
 	ptx/run/format.c \
 	ptx/run/grid.c \
 	ptx/run/handlers.c \
@@ -91,6 +92,7 @@ libfanout_core_la_SOURCES += \
 	ptx/translate/lower.h \
 	ptx/translate/lower_body.c \
 	ptx/translate/lower_control.c \
+	ptx/translate/lower_fabric.c \
 	ptx/translate/lower_matrix.c \
 	ptx/translate/lower_memory.c \
 	ptx/translate/lower_move.c \

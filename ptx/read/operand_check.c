@@ -66,6 +66,26 @@ static gboolean good_vector(const PtxReader *reader, const PtxStatement *stateme
     return TRUE;
 }
 
+/* [endpoint, offset] or [endpoint, offset, counter's offset]. */
+static gboolean good_handle(const PtxReader *reader, const PtxArg *arg, guint n)
+{
+    if (arg->kind != ARG_HANDLE || arg->n != n)
+        return FALSE;
+    for (guint i = 0; i < n; i++) {
+        const PtxArg *part = &g_array_index(reader->body->parts, PtxArg, arg->index + i);
+        PtxType type = reg_type(reader, part);
+        if (ptx_types[type].bytes != (i ? 8u : 4u) || ptx_type_is_float(type))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean is_byte(const PtxReader *reader, const PtxArg *arg)
+{
+    PtxType type = arg->kind == ARG_REG ? reg_type(reader, arg) : T_NONE;
+    return type == T_B8 || type == T_U8 || type == T_S8;
+}
+
 static gboolean check_role(PtxReader *reader, const PtxStatement *statement, char role, const PtxArg *arg, guint at)
 {
     PtxType first = statement->n_types ? statement->types[0] : T_B32;
@@ -100,6 +120,12 @@ static gboolean check_role(PtxReader *reader, const PtxStatement *statement, cha
     case ROLE_SRC_WIDE:
         want = good_value(reader, arg, 2 * bytes, FALSE, FALSE) ? NULL : "a value twice as wide as the type";
         break;
+    case ROLE_DST_8: want = is_byte(reader, arg) ? NULL : "a register of type .b8"; break;
+    case ROLE_HANDLE: want = good_handle(reader, arg, 2) ? NULL : "[endpoint (.b32), offset (.b64)], registers"; break;
+    case ROLE_COUNTED:
+        want = good_handle(reader, arg, 3) ? NULL : "[endpoint (.b32), offset, counter's offset (.b64)], registers";
+        break;
+    case ROLE_SRC_16: want = good_value(reader, arg, 2, FALSE, FALSE) ? NULL : "a value of 16 bits"; break;
     case ROLE_SRC_32: want = good_value(reader, arg, 4, FALSE, FALSE) ? NULL : "a value of 32 bits"; break;
     case ROLE_SRC_64: want = good_value(reader, arg, 8, FALSE, FALSE) ? NULL : "a value of 64 bits"; break;
     case ROLE_SRC_PRED: want = is_pred || arg->kind == ARG_INT ? NULL : "a predicate"; break;
