@@ -9,6 +9,8 @@ libfanout_core_la_SOURCES += \
 	model/memory/memory.c \
 	model/memory/memory_lock.c \
 	model/memory/memory.h \
+	model/memory/endpoint.c \
+	model/memory/endpoint.h \
 	model/memory/multicast_object.c \
 	model/memory/multicast_object.h \
 	model/memory/numeric.c \

@@ -268,6 +268,7 @@ check_PROGRAMS += \
 	tests/model/test_link \
 	tests/model/test_load_share \
 	tests/model/test_loop \
+	tests/model/test_endpoint \
 	tests/model/test_mcobject \
 	tests/model/test_mctable \
 	tests/model/test_memory \
