@@ -12,16 +12,17 @@ static guint32 gpu_element_words(const Txn *txn)
 
 static void gpu_touch_atomic(const Txn *txn, guint8 *memory, const guint8 *data)
 {
+    const guint8 op = txn->op & (guint8)~TXN_COUNTED;
     guint32 words = gpu_element_words(txn), bytes = words * 4;
     for (guint32 w = 0; w * 4 < txn->bytes; w += words) {
         if (!(txn->word_mask >> w % 32 & 1)) /* of more than a line: all words */
             continue;
         guint8 *at = memory + w * 4;
         const guint8 *with = data + w * 4;
-        if (txn->op == TXN_ATOM_EXCH)
+        if (op == TXN_ATOM_EXCH)
             memcpy(at, with, bytes);
-        else if (txn->op != TXN_ATOM_CAS)
-            numeric_apply((NumericType)txn->type, (NumericOp)txn->op, at, with, bytes);
+        else if (op != TXN_ATOM_CAS)
+            numeric_apply((NumericType)txn->type, (NumericOp)op, at, with, bytes);
         else if (memcmp(at, with, bytes) == 0)
             memcpy(at, with + DATA_SLOT_BYTES / 2, bytes);
     }
@@ -55,6 +56,34 @@ static void gpu_touch_change(const Fabric *fabric, const Txn *txn, guint8 *memor
         gpu_touch_call(fabric, txn, memory, data);
     else
         gpu_touch_atomic(txn, memory, data);
+}
+
+void gpu_count(Fabric *fabric, guint16 gpu, const Txn *txn, SimTime visible_ps)
+{
+    GpuCounter counter;
+    guint64 value;
+    if (!(txn->op & TXN_COUNTED) || !txn->data || txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ)
+        return;
+    memcpy(&counter, data_at(fabric->data, txn->data) + DATA_SLOT_BYTES / 2, sizeof counter);
+    if (!counter.region) {
+        const McBind *bind = mcobject_lookup(txn->object, gpu, counter.offset);
+        if (!bind) /* the operation was refused where it was posted, or its memory went since */
+            return;
+        counter.region = bind->region;
+        counter.offset = bind->region_offset + (counter.offset - bind->offset);
+    }
+    MemRegion *region = counter.region;
+    pthread_mutex_t *lock = region->lock;
+    if (G_UNLIKELY(lock != NULL))
+        memory_lock(lock);
+    if (region->host) {
+        memcpy(&value, memory_bytes(region, counter.offset), sizeof value);
+        value += txn->bytes;
+        memcpy(memory_bytes(region, counter.offset), &value, sizeof value);
+    }
+    if (G_UNLIKELY(lock != NULL))
+        pthread_mutex_unlock(lock);
+    memory_written(fabric->memory, region->id, counter.offset, sizeof value, visible_ps);
 }
 
 void gpu_access_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,

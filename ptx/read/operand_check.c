@@ -207,6 +207,17 @@ static void drop_policy(PtxReader *reader, PtxStatement *statement)
         statement->n_args--;
 }
 
+/* Of a wait for an mbarrier's phase that gives a report's value, too, the form has a word of its own: forms are told
+ * apart by words, and the number of operands would not do. */
+static void add_report(PtxReader *reader, const PtxStatement *statement, PtxOpKey *key)
+{
+    const PtxArg *args = &g_array_index(reader->body->args, PtxArg, statement->first_arg);
+    guint at = statement->n_args > 1 && args[1].paired ? 2 : 1;
+    if (ptx_statement_has(statement, W_PHASE_PRIMARY) && at < statement->n_args && args[at].kind != ARG_ADDRESS &&
+        key->n_words < PTX_MODIFIERS_MAX)
+        key->words[key->n_words++] = W_REPORT_VALUE;
+}
+
 gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const PtxToken *token)
 {
     PtxOpKey key = {.name = token->text,
@@ -217,6 +228,7 @@ gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const P
     memcpy(key.words, statement->words, sizeof key.words);
     memcpy(key.types, statement->types, sizeof key.types);
     drop_policy(reader, statement);
+    add_report(reader, statement, &key);
     const PtxArg *args = &g_array_index(reader->body->args, PtxArg, statement->first_arg);
     for (guint i = 0; i < statement->n_args; i++)
         key.n_args += !args[i].paired;

@@ -254,6 +254,16 @@ void ptx_fabric_complete(PtxFabricOp *op, guint8 report)
     op_free(op);
 }
 
+void ptx_fabric_drop(PtxFabricOp *op)
+{
+    PtxFabricOp **at = op->cta ? &op->cta->fabric : NULL;
+    while (at && *at != op)
+        at = &(*at)->next;
+    if (at)
+        *at = op->next;
+    op_free(op);
+}
+
 /* ---- ends */
 
 /* Lanes of a warp are about to end. An operation that only they can submit, and one that is under way when its CTA

@@ -129,6 +129,7 @@ typedef struct PtxFabricOp {
 void ptx_fabric_read(PtxFabricOp *op); /* `block` is no longer needed: fabric.wait may go on. Not needed of others */
 /* report: 0: it went well; else what the mbarrier's report says. Its bytes are in `block`. */
 void ptx_fabric_complete(PtxFabricOp *op, guint8 report);
+void ptx_fabric_drop(PtxFabricOp *op); /* in its place, when all is torn down */
 
 typedef enum { PTX_WAKE_BARRIER, PTX_WAKE_CLUSTER, PTX_WAKE_MBARRIER, PTX_WAKE_CHANGED } PtxWakeKind;
 typedef struct {
