@@ -198,13 +198,27 @@ static gboolean look_fail(PtxReader *reader, PtxStatement *statement, const PtxT
 }
 
 /* The operand of a cache policy, which a hint adds at the end, has no effect. */
-static void drop_policy(PtxReader *reader, PtxStatement *statement)
+static gboolean drop_policy(PtxReader *reader, PtxStatement *statement)
 {
     if (!ptx_statement_has(statement, W_L2_CACHE_HINT) || statement->n_args < 2)
-        return;
+        return FALSE;
     const PtxArg *last = &g_array_index(reader->body->args, PtxArg, statement->first_arg + statement->n_args - 1u);
-    if (last->kind == ARG_REG && reg_bytes(reader, last) == 8)
-        statement->n_args--;
+    if (last->kind != ARG_REG || reg_bytes(reader, last) != 8)
+        return FALSE;
+    statement->n_args--;
+    return TRUE;
+}
+
+/* What words ask of each other, or of operands, which the table does not say. NULL: it is there. */
+static const char *missing(const PtxStatement *statement, gboolean has_policy)
+{
+    const PtxStatement *s = statement;
+    gboolean phase = ptx_statement_has(s, W_PHASE_PRIMARY) || ptx_statement_has(s, W_PHASE_CONDITIONAL);
+    gboolean order = ptx_statement_has(s, W_RELAXED) || ptx_statement_has(s, W_ACQUIRE);
+    gboolean scope = ptx_statement_has(s, W_CTA) || ptx_statement_has(s, W_CLUSTER);
+    if (ptx_statement_has(s, W_REPORT_FABRIC) && ptx_statement_has(s, W_L2_CACHE_HINT) && !has_policy)
+        return "a cache policy, a register of 64 bits, is the last operand where .L2::cache_hint is written";
+    return phase && order != scope ? "an order needs a scope, and a scope an order" : NULL;
 }
 
 /* Of a wait for an mbarrier's phase that gives a report's value, too, the form has a word of its own: forms are told
@@ -227,7 +241,9 @@ gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const P
     guint which = 0;
     memcpy(key.words, statement->words, sizeof key.words);
     memcpy(key.types, statement->types, sizeof key.types);
-    drop_policy(reader, statement);
+    const char *wants = missing(statement, drop_policy(reader, statement));
+    if (wants)
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%s", wants);
     add_report(reader, statement, &key);
     const PtxArg *args = &g_array_index(reader->body->args, PtxArg, statement->first_arg);
     for (guint i = 0; i < statement->n_args; i++)
