@@ -112,11 +112,29 @@ def draw(rng):
     return rng.choice(TARGETS), ".".join(name + words) + " " + ", ".join(operands) + ";"
 
 
+def operands_of(form):
+    text = form.split(" ", 1)[1].rstrip(";") if " " in form else ""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c == "[") - (c == "]")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [part.strip() for part in parts]
+
+
 def is_quirk(form):
-    """What ptxas 13.5 takes, though it is no PTX: a counted put whose mbarrier stands without brackets, and an
-    accumulator where nothing is added."""
-    bare = "counted::bytes" in form and not form.split(", ")[-1].startswith("[")
-    return bare or (".acc::" in form and not (".add" in form and any(n in form for n in ("_red", "_pullred", "_atom"))))
+    """What ptxas 13.5 takes, though it is no PTX: addresses in shared memory without brackets, an accumulator where
+    nothing is added, a state space of a fence between proxies."""
+    shared = {"try_get": (0, 3), "try_pullred": (0, 3), "try_put": (1, 3), "try_red": (1, 3), "try_atom": (1, 2, 3)}
+    parts = operands_of(form)
+    for name, places in shared.items():
+        if name in form and any(p < len(parts) and not parts[p].startswith("[") for p in places):
+            return True
+    if ".acc::" in form and not (".add" in form and any(n in form for n in ("_red", "_pullred", "_atom"))):
+        return True
+    return form.startswith("fence") and "shared" in form
 
 
 def forms(seed, n):
