@@ -163,7 +163,7 @@ static void set_transfer(const PtxFabricOp *op, FabricWork *work)
     if (op->kind == PTX_FABRIC_RED || op->kind == PTX_FABRIC_PULLRED) {
         work->type = (guint8)kernel_numeric_type((PtxType)op->type);
         work->op = (guint8)kernel_numeric_op((PtxWord)op->op);
-        work->acc = op->acc == W_ACC_F32 ? NUMERIC_ACC_F32 : op->acc == W_ACC_F16 ? NUMERIC_ACC_F16 : 0;
+        work->acc = op->acc == W_ACC_F32 ? NUMERIC_ACC_F32 : op->acc == W_ACC_F16 ? NUMERIC_ACC_F16 : NUMERIC_NATIVE;
     }
 }
 
