@@ -390,7 +390,8 @@ static ExitCode walk_run_verb(int argc, char **argv, GError **error)
 const Verb verb_walk = {
     .name = "walk",
     .usage = "OP",
-    .text = "follow one packet: store, load, atomic, multimem.st, multimem.red, multimem.ld_reduce",
+    .text = "follow one packet: store, load, atomic, multimem.st, multimem.red, multimem.ld_reduce, "
+            "fabric.put, fabric.pullred",
     .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_STATS,
     .run = walk_run_verb,
 };
