@@ -5,13 +5,14 @@
  * an all_reduce puts slices to their owners as reductions (try_red), which the owners then put to all.
  * pullred: a multicast endpoint over all ranks. try_pullred brings sums, which the switch makes, and try_put.multimem
  * takes copies to all: what nvls does with ld_reduce and st, without a warp's loads and stores.
- * Assumed: one warp a CTA, chunks of up to 16 KiB, eight of them on their way; own memory is reached by the own
+ * Assumed: one warp a CTA issues, chunks of up to 16 KiB, eight of them on their way; four CTAs, since more let pull
+ * reductions wait for each other's reduction buffers (docs/fabric-operations.md); own memory is reached by the own
  * endpoint. No library has such kernels for collectives yet (NCCL 2.32 has the operations for programs of its device
  * interface); these are ours, as short as can be. They are run when they are named, and are in no search. */
 #include "coll/internal.h"
 #include "device/fabric_stream.h"
 
-#define ENDPOINT_CTAS 16u
+#define ENDPOINT_CTAS 4u
 #define ENDPOINT_DEPTH 8u
 #define ENDPOINT_CHUNK_MIN 1024u
 #define ENDPOINT_CHUNK_MAX 16384u
