@@ -9,7 +9,7 @@ typedef struct Run Run;
 typedef struct {
     Run *run;
     SlotState state;
-    guint64 at;      /* of the stream's bytes */
+    guint64 at; /* of the stream's bytes */
     guint32 bytes;
     guint32 next_to; /* the destination to be posted next */
     guint32 sending; /* operations under way */

@@ -138,7 +138,8 @@ FORM(FABRIC_RED, "fabric", "!try_red !min|max !counted::bytes " FABRIC_MC, FABRI
 FORM(FABRIC_RED, "fabric", "!try_red !and|or|xor !counted::bytes " FABRIC_MC, "b32|b64", "KMiM", GLOBAL, 100)
 OPERATION(FABRIC_PULLRED, fabric, member, 0)
 FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !add", "u32|u64|f16|bf16|f32", "MHiMI", GLOBAL, 100)
-FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !add !acc::f32", "f16|bf16|e4m3|e5m2", "MHiMI", GLOBAL, 100)
+FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !add !acc::f32", "f16|bf16|e4m3|e5m2", "MHiMI", GLOBAL,
+     100)
 FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !add !acc::f16", "e4m3|e5m2", "MHiMI", GLOBAL, 100)
 FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !min|max", FABRIC_ORDERS "|e4m3|e5m2", "MHiMI", GLOBAL,
      100)
@@ -177,7 +178,8 @@ FORM(MBAR_TEST, "mbarrier", "!test_wait !parity " MBAR, "b64", "pMi", SHARED, 80
 FORM(MBAR_TEST, "mbarrier", "!test_wait !phase_type::primary " MBAR_PHASE, "b64", "pPMa", SHARED, 90)
 FORM(MBAR_TEST, "mbarrier", "!test_wait !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMa", SHARED, 90)
 FORM(MBAR_TEST, "mbarrier", "!test_wait !parity !phase_type::primary " MBAR_PHASE, "b64", "pPMi", SHARED, 90)
-FORM(MBAR_TEST, "mbarrier", "!test_wait !parity !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMi", SHARED, 90)
+FORM(MBAR_TEST, "mbarrier", "!test_wait !parity !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMi", SHARED,
+     90)
 FORM(MBAR_TEST, "mbarrier", "!test_wait !parity !phase_type::conditional " MBAR_PHASE, "b64", "pMi", SHARED, 90)
 OPERATION(MBAR_TRY, plain, mbarrier, PTX_SETTLES)
 FORM(MBAR_TRY, "mbarrier", "!try_wait " MBAR, "b64", "pMai?", SHARED, 90)
@@ -185,7 +187,8 @@ FORM(MBAR_TRY, "mbarrier", "!try_wait !parity " MBAR, "b64", "pMii?", SHARED, 90
 FORM(MBAR_TRY, "mbarrier", "!try_wait !phase_type::primary " MBAR_PHASE, "b64", "pPMai?", SHARED, 90)
 FORM(MBAR_TRY, "mbarrier", "!try_wait !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMai?", SHARED, 90)
 FORM(MBAR_TRY, "mbarrier", "!try_wait !parity !phase_type::primary " MBAR_PHASE, "b64", "pPMii?", SHARED, 90)
-FORM(MBAR_TRY, "mbarrier", "!try_wait !parity !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMii?", SHARED, 90)
+FORM(MBAR_TRY, "mbarrier", "!try_wait !parity !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMii?", SHARED,
+     90)
 FORM(MBAR_TRY, "mbarrier", "!try_wait !parity !phase_type::conditional " MBAR_PHASE, "b64", "pMii?", SHARED, 90)
 OPERATION(MBAR_LAYOUT, plain, mbarrier, 0)
 FORM(MBAR_LAYOUT, "mbarrier", "!check_layout !layout::v0|layout::v1 " SHARED_, "b64", "pM", SHARED, 90)

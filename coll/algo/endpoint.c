@@ -122,21 +122,20 @@ static gboolean endpoint_check(const CollGroup *group, const CollSpec *spec, con
     gboolean adds = common || t == NUMERIC_F32 || (t == NUMERIC_F64 && !pulls) ||
                     (fp8 && pulls && spec->acc != NUMERIC_NATIVE);
     gboolean orders = common || t == NUMERIC_S32 || t == NUMERIC_S64 || (fp8 && pulls);
-    gboolean good = spec->reduce == NUMERIC_ADD                                   ? adds
+    gboolean good = spec->reduce == NUMERIC_ADD                                  ? adds
                     : spec->reduce == NUMERIC_MIN || spec->reduce == NUMERIC_MAX ? orders
-                                                                                  : FALSE;
+                                                                                 : FALSE;
     (void)ctas;
     (void)threads;
     if (coll_reduces(spec->op) && !good)
-        return coll_refuse(error, "%s has no %s of %s (PTX ISA 9.3, %s)", coll_algo_name(row->algo),
+        return coll_refuse(error, "%s has no %s of %s (PTX ISA 9.3, %s)", pulls ? "pullred" : "endpoint",
                            numeric_op_name(spec->reduce), numeric_type_name(t),
                            pulls ? "fabric.try_pullred" : "fabric.try_red");
     if (coll_is_sliced(spec->op) && spec->bytes / group->n % 16)
-        return coll_refuse(error,
-                           "%s moves multiples of 16 bytes; a rank's part is %" G_GUINT64_FORMAT " bytes here",
-                           coll_algo_name(row->algo), spec->bytes / group->n);
+        return coll_refuse(error, "%s moves multiples of 16 bytes; a rank's part is %" G_GUINT64_FORMAT " bytes here",
+                           pulls ? "pullred" : "endpoint", spec->bytes / group->n);
     if (group->n > FABRIC_STREAM_TO)
-        return coll_refuse(error, "%s has up to %u ranks", coll_algo_name(row->algo), FABRIC_STREAM_TO);
+        return coll_refuse(error, "%s has up to %u ranks", pulls ? "pullred" : "endpoint", FABRIC_STREAM_TO);
     return TRUE;
 }
 

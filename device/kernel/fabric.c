@@ -1,8 +1,8 @@
 /* Operations on logical endpoints: from what fabric.submit hands over to the GPU's fabric engine, and back.
  *
- * An endpoint is looked up when its operation is submitted. What PTX leaves to the program to find out (an endpoint that
- * is not there, a range beyond it, a GPU that is not of its team or clique, packets that get lost) is no fault of the
- * kernel: the operation completes with a report at its mbarrier. See docs/fabric-operations.md. */
+ * An endpoint is looked up when its operation is submitted. What PTX leaves to the program to find out (an endpoint
+ * that is not there, a range beyond it, a GPU that is not of its team or clique, packets that get lost) is no fault of
+ * the kernel: the operation completes with a report at its mbarrier. See docs/fabric-operations.md. */
 #include <string.h>
 
 #include "device/kernel/internal.h"
@@ -12,8 +12,8 @@
 typedef struct {
     Gpu *gpu;
     PtxFabricOp *op;
-    guint8 report; /* KERNEL_FABRIC_*: found when it was looked up */
-    Event event;   /* of one that the engine does not get */
+    guint8 report;                /* KERNEL_FABRIC_*: found when it was looked up */
+    Event event;                  /* of one that the engine does not get */
     guint8 slot[DATA_SLOT_BYTES]; /* of an atomic */
 } KernelFabric;
 
@@ -120,8 +120,7 @@ static guint8 look_up(const KernelFabric *fabric, const EndpointTable *table, Fa
         g_array_append_val(spans, span);
     }
     if (!report && op->counted) {
-        report = report_of_status(
-            endpoint_resolve(table, op->endpoint, op->counter, 8, fabric->gpu->id, &target));
+        report = report_of_status(endpoint_resolve(table, op->endpoint, op->counter, 8, fabric->gpu->id, &target));
         if (!report && target.bytes < 8)
             report = KERNEL_FABRIC_RANGE;
         if (!report)

@@ -8,12 +8,12 @@ typedef enum { TASK_ARRIVES, TASK_WORKS, TASK_ENDS } TaskPhase;
 typedef struct {
     Gpu *gpu;
     FabricWork work;
-    guint64 number;        /* of the GPU's operations, from 1 on */
-    guint32 span, sent;    /* the span at hand; bytes sent or asked for */
-    guint32 moved;         /* bytes that are answered */
-    guint32 in_flight;     /* packets */
-    gboolean stalled;      /* waits for room at a port */
-    gboolean refused;      /* it has been, at least once */
+    guint64 number;     /* of the GPU's operations, from 1 on */
+    guint32 span, sent; /* the span at hand; bytes sent or asked for */
+    guint32 moved;      /* bytes that are answered */
+    guint32 in_flight;  /* packets */
+    gboolean stalled;   /* waits for room at a port */
+    gboolean refused;   /* it has been, at least once */
     TaskPhase phase;
     GpuRoomWaiter room;
     Event event;
@@ -311,10 +311,10 @@ static void find_oldest(Task *task, void *user)
 
 char *fabric_engine_waiter_text(void *unit)
 {
-    static const char *const names[] = {[PACKET_READ] = "get from",      [PACKET_WRITE] = "put to",
-                                        [PACKET_RED] = "reduction to",   [PACKET_ATOM] = "atomic of",
-                                        [PACKET_MC_WRITE] = "put to",    [PACKET_MC_READ] = "pull reduction of",
-                                        [PACKET_MC_RED] = "reduction to"};
+    static const char *const names[] = {
+        [PACKET_READ] = "get from",      [PACKET_WRITE] = "put to",    [PACKET_RED] = "reduction to",
+        [PACKET_ATOM] = "atomic of",     [PACKET_MC_WRITE] = "put to", [PACKET_MC_READ] = "pull reduction of",
+        [PACKET_MC_RED] = "reduction to"};
     const Gpu *gpu = unit;
     const Task *oldest = NULL;
     if (fabric_engine_is_quiet(gpu))

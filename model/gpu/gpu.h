@@ -151,12 +151,12 @@ typedef struct Gpu {
     SimFine local_free_at, local_byte_time;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     GpuPipe pipe[GPU_PIPES];
-    GpuAtomics *atomics;             /* atomic.c; NULL: none yet */
-    struct CopyEngines *engines;     /* copy_engine.h */
+    GpuAtomics *atomics;                /* atomic.c; NULL: none yet */
+    struct CopyEngines *engines;        /* copy_engine.h */
     struct FabricEngine *fabric_engine; /* fabric_engine.h; NULL: no operation on an endpoint yet */
-    struct Sm *sm;                   /* sm.h */
-    struct Cta *cta_head, *cta_tail; /* waiting for an SM */
-    GpuOutQueue *out;                /* by SM modulo out_queues */
+    struct Sm *sm;                      /* sm.h */
+    struct Cta *cta_head, *cta_tail;    /* waiting for an SM */
+    GpuOutQueue *out;                   /* by SM modulo out_queues */
     FenceState fence;
     SimTime cta_next_ps;      /* when the next CTA of a kernel can start */
     void *kernels;            /* launches of device/kernel under way */

@@ -128,7 +128,7 @@ typedef struct {
     guint64 fabric_issue_ps;      /* between two packets of the engine */
     guint64 fabric_report_ps;     /* last answer to the mbarrier */
     guint64 fabric_counter_flits; /* of a counted request, beside others' */
-    gboolean hash_by_gpu; /* the owner's port of a line depends on which GPU asks */
+    gboolean hash_by_gpu;         /* the owner's port of a line depends on which GPU asks */
 } GpuSpec;
 extern const ParamRow gpu_params[];
 

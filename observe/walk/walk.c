@@ -6,8 +6,9 @@
 #include "model/gpu/fabric_engine.h"
 #include "model/memory/numeric.h"
 
-const char *const walk_ops[] = {"store", "load", "atomic", "multimem.st", "multimem.red", "multimem.ld_reduce",
-                                "fabric.put", "fabric.pullred", NULL};
+const char *const walk_ops[] = {"store",       "load",           "atomic",
+                                "multimem.st", "multimem.red",   "multimem.ld_reduce",
+                                "fabric.put",  "fabric.pullred", NULL};
 const char *const walk_meanings[] = {
     "32 lanes store 4 B each to GPU 1's memory",
     "32 lanes load 4 B each from GPU 1's memory",
@@ -176,8 +177,8 @@ static float walk_value(guint32 gpu, guint32 lane) { return (float)(gpu + lane);
 
 static void walk_on_placed(Cta *cta, SimTime now_ps)
 {
-    static const guint8 kind[WALK_OPS] = {UOP_STORE, UOP_LOAD, UOP_ATOM, UOP_MC_STORE, UOP_MC_RED, UOP_MC_LOAD,
-                                           UOP_CALL,  UOP_CALL}; /* these two are none of a warp */
+    static const guint8 kind[WALK_OPS] = {UOP_STORE,   UOP_LOAD, UOP_ATOM, UOP_MC_STORE, UOP_MC_RED,
+                                          UOP_MC_LOAD, UOP_CALL, UOP_CALL}; /* these two are none of a warp */
     Walk *walk = cta->user;
     gboolean loads = walk->op == WALK_LOAD || walk->op == WALK_MC_LOAD_REDUCE || walk->op == WALK_ATOMIC;
     Uop uop = {.kind = kind[walk->op],
@@ -218,9 +219,7 @@ static void walk_post(Walk *walk, SimTime now_ps)
                        .endpoint = 1,
                        .done = walk_on_done,
                        .user = walk};
-    work.span[0] = (FabricSpan){.region = pulls ? NULL : walk->region[1],
-                                .object = walk->object,
-                                .bytes = work.bytes};
+    work.span[0] = (FabricSpan){.region = pulls ? NULL : walk->region[1], .object = walk->object, .bytes = work.bytes};
     walk->start_ps = now_ps;
     if (walk->recorder)
         recorder_begin(walk->recorder, now_ps);
@@ -295,7 +294,8 @@ static gboolean walk_check(const Walk *walk)
             return FALSE;
         for (guint32 g = walk->multicast ? 0 : 1; g < n; g++) {
             float there = ((float *)(void *)walk->region[g]->host)[lane], put = walk_value(1000, lane);
-            if (((walk->op == WALK_STORE || walk->op == WALK_MC_STORE || walk->op == WALK_FABRIC_PUT) && there != put) ||
+            if (((walk->op == WALK_STORE || walk->op == WALK_MC_STORE || walk->op == WALK_FABRIC_PUT) &&
+                 there != put) ||
                 (walk->op == WALK_MC_RED && there != put + walk_value(g, lane)))
                 return FALSE;
         }

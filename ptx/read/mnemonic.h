@@ -84,7 +84,8 @@ typedef enum { TYPE_BITS, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_FLOAT, TYPE_PREDICATE
     X(COUNTED_BYTES, "counted::bytes") X(FETCHING, "op_restrict::fetching") X(READS, "sync_restrict::reads") \
     X(READ_N, "sync_restrict::read") X(LAYOUT_V0, "layout::v0") X(LAYOUT_V1, "layout::v1") \
     X(PHASE_PRIMARY, "phase_type::primary") X(PHASE_CONDITIONAL, "phase_type::conditional") \
-    X(CHECK_LAYOUT, "check_layout") X(REPORT_VALUE, "report/value") X(GENERIC_FABRIC, "generic::fabric") X(FABRIC_GENERIC, "fabric::generic") \
+    X(CHECK_LAYOUT, "check_layout") X(REPORT_VALUE, "report/value") \
+    X(GENERIC_FABRIC, "generic::fabric") X(FABRIC_GENERIC, "fabric::generic") \
     X(FABRIC_FABRIC, "fabric::fabric")
 /* clang-format on */
 

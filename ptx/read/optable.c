@@ -26,7 +26,8 @@
 #define FABRIC_HINT " L2::cache_hint"
 #define FABRIC_MC FABRIC_ " multimem !mbarrier::complete_tx::16B" FABRIC_HINT
 #define FABRIC_PULL FABRIC_ " !multimem !" TX " !sync"
-#define FABRIC_ATOM_ "!async !shared::cta !mbarrier::report::fabric !relaxed !sys !mbarrier::complete_tx::16B" FABRIC_HINT
+#define FABRIC_ATOM_                                                                                                   \
+    "!async !shared::cta !mbarrier::report::fabric !relaxed !sys !mbarrier::complete_tx::16B" FABRIC_HINT
 #define FABRIC_ADDS "u32|u64|f16|bf16|f32|f64"
 #define FABRIC_ORDERS "u32|s32|u64|s64|f16|bf16"
 #define MBAR_PHASE "relaxed|acquire cta|cluster shared|shared::cta"

@@ -15,10 +15,7 @@ static const char *kind_name(const PtxFabricOp *op)
     return names[op->kind];
 }
 
-static gboolean fetches(const PtxFabricOp *op)
-{
-    return op->kind == PTX_FABRIC_GET || op->kind == PTX_FABRIC_PULLRED;
-}
+static gboolean fetches(const PtxFabricOp *op) { return op->kind == PTX_FABRIC_GET || op->kind == PTX_FABRIC_PULLRED; }
 
 static void op_free(PtxFabricOp *op)
 {
@@ -42,11 +39,11 @@ static gboolean check(PtxWarp *warp, const PtxIns *ins, const PtxFabricOp *op, g
 {
     guint64 align = op->kind == PTX_FABRIC_ATOM ? ptx_types[ins->type].memory : UNIT;
     guint64 operand_align = ins->combine == W_CAS ? 2 * UNIT : UNIT;
-    const char *what = op->bytes % UNIT                               ? "its size is a multiple of 16"
-                       : shared[0] % UNIT                             ? "its address in shared memory is aligned to 16"
-                       : shared[1] % operand_align                    ? "its operands are aligned to 16, of cas to 32"
-                       : op->offset % align                           ? "its offset is aligned to 16, of atom to the type"
-                       : op->counted && op->counter % 256             ? "its counter's offset is aligned to 256"
+    const char *what = op->bytes % UNIT                   ? "its size is a multiple of 16"
+                       : shared[0] % UNIT                 ? "its address in shared memory is aligned to 16"
+                       : shared[1] % operand_align        ? "its operands are aligned to 16, of cas to 32"
+                       : op->offset % align               ? "its offset is aligned to 16, of atom to the type"
+                       : op->counted && op->counter % 256 ? "its counter's offset is aligned to 256"
                        : op->counted && op->counter < op->offset + op->bytes && op->offset < op->counter + 8
                            ? "its counter lies outside the data"
                            : NULL;
@@ -161,8 +158,8 @@ void ptx_run_pullred(PtxWarp *warp, const PtxIns *ins, guint32 mask)
     const guint64 shared[3] = {va[0][0], 0, va[2][0]};
     if (differs)
         ptx_fault(warp, ins, (guint)__builtin_ctz(mask), PTX_FAULT_ILLEGAL_INSTRUCTION, mask,
-                  "%s (endpoint 0x%x, lanes 0x%x)", differs,
-                  ptx_lane_u32(warp, part[0], (guint)__builtin_ctz(mask)), mask);
+                  "%s (endpoint 0x%x, lanes 0x%x)", differs, ptx_lane_u32(warp, part[0], (guint)__builtin_ctz(mask)),
+                  mask);
     else
         one_lane(warp, ins, 0, PTX_FULL_MASK, shared);
 }
@@ -278,7 +275,8 @@ gboolean ptx_fabric_lanes_end(PtxWarp *warp, const PtxIns *ins, guint32 mask)
         if (!lost && !last)
             continue;
         ptx_fault(warp, ins, lane, PTX_FAULT_ILLEGAL_INSTRUCTION, op->offset,
-                  lost ? "%s to endpoint 0x%x at offset 0x%" G_GINT64_MODIFIER "x was not submitted before its thread ended"
+                  lost ? "%s to endpoint 0x%x at offset 0x%" G_GINT64_MODIFIER
+                         "x was not submitted before its thread ended"
                        : "%s to endpoint 0x%x at offset 0x%" G_GINT64_MODIFIER
                          "x was not waited for: it is under way when its CTA ends",
                   kind_name(op), op->endpoint, op->offset);

@@ -160,9 +160,7 @@ static PtxStep one_lane(PtxWarp *warp, const PtxIns *ins, PtxCta *cta, guint32 a
         set_word(cta, at, pack(&m));
         break;
     case OP_MBAR_INVAL: set_word(cta, at, 0); break;
-    case OP_MBAR_LAYOUT:
-        ptx_lane_set(warp, ins->dst, 1, lane, m.v1 == (ins->mode == W_LAYOUT_V1));
-        return STEP_NEXT;
+    case OP_MBAR_LAYOUT: ptx_lane_set(warp, ins->dst, 1, lane, m.v1 == (ins->mode == W_LAYOUT_V1)); return STEP_NEXT;
     case OP_MBAR_EXPECT_TX:
         m.bytes += (gint32)operand;
         set_word(cta, at, pack(&m));
@@ -185,8 +183,7 @@ static gboolean phase_over(const PtxWarp *warp, const PtxIns *ins, const PtxCta 
 }
 
 /* What the phase that is over had to report; of one that is not, nothing. */
-static void give_reports(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask, const guint64 *va,
-                         guint32 over)
+static void give_reports(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask, const guint64 *va, guint32 over)
 {
     for (guint l = 0; l < PTX_LANES; l++) {
         PtxCta *cta;

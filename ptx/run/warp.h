@@ -98,13 +98,7 @@ struct PtxAccess {
 
 /* ---- operations on logical endpoints (fabric.c) */
 
-typedef enum {
-    PTX_FABRIC_PUT,
-    PTX_FABRIC_GET,
-    PTX_FABRIC_RED,
-    PTX_FABRIC_PULLRED,
-    PTX_FABRIC_ATOM
-} PtxFabricKind;
+typedef enum { PTX_FABRIC_PUT, PTX_FABRIC_GET, PTX_FABRIC_RED, PTX_FABRIC_PULLRED, PTX_FABRIC_ATOM } PtxFabricKind;
 
 /* From fabric.submit on the host's, until it calls ptx_fabric_complete(), which frees it. */
 typedef struct PtxFabricOp {
@@ -233,7 +227,7 @@ struct PtxCta {
     guint32 shared_bytes;
     PtxWarp *warp; /* n_warps of them */
     PtxBarrier barrier[PTX_BARRIERS];
-    guint32 live; /* threads that have not ended */
+    guint32 live;               /* threads that have not ended */
     struct PtxFabricOp *fabric; /* operations on endpoints that are not complete, in the order of their issue */
     void *user;                 /* the host's */
 };
@@ -284,8 +278,8 @@ struct PtxWarp {
     guint64 serial;
     guint32 fabric_group; /* that the next operation on an endpoint will belong to */
     guint8 *local;        /* 32 stacks */
-    guint32 local_bytes; /* of a lane */
-    guint64 wake_ps;     /* of PTX_RUN_SLEEP */
+    guint32 local_bytes;  /* of a lane */
+    guint64 wake_ps;      /* of PTX_RUN_SLEEP */
     gboolean ended;
     PtxCosts costs;            /* since the host last cleared them */
     guint32 shared_ways;       /* the same: bank conflicts beyond the first pass */

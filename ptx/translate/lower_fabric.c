@@ -2,8 +2,8 @@
  *
  * The table says which modifiers go together, whatever their order; what ptxas asks of their order, and of numbers,
  * stands here. Operands: src[0] the address in shared memory (atom: of the old value), src[1] the mbarrier, src[2] the
- * size, src[3] atom's operand in shared memory, or the lanes of a warp; vec2 the endpoint, the offset, and then the counter's offset or the
- * mask of bytes, as PtxIns.mode says. */
+ * size, src[3] atom's operand in shared memory, or the lanes of a warp; vec2 the endpoint, the offset, and then the
+ * counter's offset or the mask of bytes, as PtxIns.mode says. */
 #include <string.h>
 
 #include "ptx/translate/lower.h"
@@ -84,8 +84,7 @@ gboolean ptx_lower_fabric(PtxLower *lower)
         ins.src_bytes[2] = 4;
     }
     ptx_lower_base(lower, &ins, 1, &lower->args[3]);
-    lower_handle(lower, &ins, &lower->args[fetches ? 1 : 0],
-                 ins.mode & PTX_FABRIC_MASKED ? &lower->args[4] : NULL);
+    lower_handle(lower, &ins, &lower->args[fetches ? 1 : 0], ins.mode & PTX_FABRIC_MASKED ? &lower->args[4] : NULL);
     if (s->op == OP_FABRIC_PULLRED && (guint32)lower->args[4].value != PTX_FULL_MASK)
         return ptx_lower_fail(lower, &lower->args[4], PTX_LOAD_ERROR_SYNTAX, "the mask of lanes is 0xffffffff");
     if (s->op == OP_FABRIC_PULLRED) {

@@ -7,12 +7,12 @@
 
 #include "model/memory/endpoint.h"
 
-#define FABRIC_BYTES (1u << 20)   /* of each GPU's memory, all of it behind its endpoint and behind the one for all */
-#define FABRIC_UNICAST 0x100u     /* + GPU */
+#define FABRIC_BYTES (1u << 20) /* of each GPU's memory, all of it behind its endpoint and behind the one for all */
+#define FABRIC_UNICAST 0x100u   /* + GPU */
 #define FABRIC_ALL 0x200u
-#define FABRIC_FOUND (512u << 10) /* where a kernel writes its shared memory when the operation is complete, */
+#define FABRIC_FOUND (512u << 10)  /* where a kernel writes its shared memory when the operation is complete, */
 #define FABRIC_REPORT (768u << 10) /* and 1 << 8 | value if there was a report, else 0 */
-#define FABRIC_MOST 8192u         /* bytes of one operation */
+#define FABRIC_MOST 8192u          /* bytes of one operation */
 
 typedef struct {
     ParamSet *set;
@@ -44,14 +44,17 @@ static inline void fabric_kernel(GString *text, const char *name, const char *gu
 {
     g_string_append_printf(
         text,
-        ".visible .entry %s(.param .u32 p_id, .param .u32 p_bytes, .param .u64 p_off, .param .u64 p_ctr, .param .u64 p_own, "
+        ".visible .entry %s(.param .u32 p_id, .param .u32 p_bytes, .param .u64 p_off, .param .u64 p_ctr, .param .u64 "
+        "p_own, "
         ".param .u32 p_rank, .param .u32 p_tx)\n{\n"
-        ".reg .b32 %%r<20>; .reg .b64 %%w<20>; .reg .pred %%p<9>; .reg .b8 %%b<3>; .reg .b16 %%h<3>; .reg .b32 id; .reg .b32 size;\n"
+        ".reg .b32 %%r<20>; .reg .b64 %%w<20>; .reg .pred %%p<9>; .reg .b8 %%b<3>; .reg .b16 %%h<3>; .reg .b32 id; "
+        ".reg .b32 size;\n"
         ".reg .b64 off; .reg .b64 ctr; .reg .pred p;\n"
         ".shared .align 128 .b8 sm[%u]; .shared .align 8 .b64 bar;\n"
         "ld.param.u32 id, [p_id]; ld.param.u32 size, [p_bytes]; ld.param.u64 off, [p_off]; ld.param.u64 ctr, [p_ctr];\n"
         "ld.param.u64 %%w1, [p_own]; ld.param.u32 %%r1, [p_rank]; ld.param.u32 %%r2, [p_tx]; mov.u32 %%r3, %%tid.x;\n"
-        "setp.eq.u32 p, %%r3, 0; mul.lo.u32 %%r4, %%r1, 1000; mov.u32 %%r5, sm; mov.u32 %%r6, %%r3; mov.b16 %%h1, 0x0ff3;\n"
+        "setp.eq.u32 p, %%r3, 0; mul.lo.u32 %%r4, %%r1, 1000; mov.u32 %%r5, sm; mov.u32 %%r6, %%r3; mov.b16 %%h1, "
+        "0x0ff3;\n"
         "$F: add.u32 %%r7, %%r4, %%r6; shl.b32 %%r8, %%r6, 2; add.u32 %%r8, %%r8, %%r5; st.shared.u32 [%%r8], %%r7;\n"
         "add.u32 %%r6, %%r6, 32; shl.b32 %%r9, %%r6, 2; setp.lt.u32 %%p1, %%r9, %u; @%%p1 bra $F;\n"
         "@p mbarrier.init.layout::v1.shared::cta.b64 [bar], 1;\nbar.sync 0;\nfence.proxy.async.shared::cta;\n"
@@ -82,7 +85,8 @@ static inline char *fabric_text(void)
          "fabric.try_put.async.multimem.shared::cta" FABRIC_UNITS
          ".cp_mask.relaxed.sys.b128 [id, off], [sm], size, [bar], %h1;"},
         {"put_counted", "@p",
-         "fabric.try_put" FABRIC_SHARED FABRIC_UNITS ".counted::bytes.relaxed.sys.b128 [id, off, ctr], [sm], size, [bar];"},
+         "fabric.try_put" FABRIC_SHARED FABRIC_UNITS
+         ".counted::bytes.relaxed.sys.b128 [id, off, ctr], [sm], size, [bar];"},
         {"put_all_counted", "@p",
          "fabric.try_put.async.multimem.shared::cta" FABRIC_UNITS
          ".counted::bytes.relaxed.sys.b128 [id, off, ctr], [sm], size, [bar];"},
@@ -93,7 +97,8 @@ static inline char *fabric_text(void)
         {"red_max", "@p",
          "fabric.try_red" FABRIC_SHARED FABRIC_UNITS ".relaxed.sys.max.u64 [id, off], [sm], size, [bar];"},
         {"red_counted", "@p",
-         "fabric.try_red" FABRIC_SHARED FABRIC_UNITS ".counted::bytes.relaxed.sys.add.u32 [id, off, ctr], [sm], size, [bar];"},
+         "fabric.try_red" FABRIC_SHARED FABRIC_UNITS
+         ".counted::bytes.relaxed.sys.add.u32 [id, off, ctr], [sm], size, [bar];"},
         {"red_all", "@p",
          "fabric.try_red.async.multimem.shared::cta" FABRIC_UNITS ".relaxed.sys.add.u32 [id, off], [sm], size, [bar];"},
         {"red_all_counted", "@p",

@@ -139,9 +139,9 @@ static void check_fetches(FabricWorld *w)
             assert_int_equal(fabric_words(w, g, FABRIC_FOUND)[i], most + i);
 }
 
-/* Proves that atomics of all GPUs on one word are one after the other: the old values that they got are the sums of some
- * order; and that of compare-and-swaps of a zero one alone finds it, and the word is that one's. Operands lie at byte
- * 4 of their block, as the word does in its 16 bytes of memory: words 9 (and 13, cas) of shared memory. */
+/* Proves that atomics of all GPUs on one word are one after the other: the old values that they got are the sums of
+ * some order; and that of compare-and-swaps of a zero one alone finds it, and the word is that one's. Operands lie at
+ * byte 4 of their block, as the word does in its 16 bytes of memory: words 9 (and 13, cas) of shared memory. */
 static void check_atomics(FabricWorld *w)
 {
     guint64 olds = 0, squares = 0, wants = 0, winners = 0;
@@ -184,10 +184,30 @@ static void run_shape(const Shape *shape, gboolean reference)
     fabric_world_free(w);
 }
 
-static void test_two(void **state) { (void)state; run_shape(&shapes[0], FALSE); }
-static void test_eight(void **state) { (void)state; run_shape(&shapes[1], FALSE); }
-static void test_rack(void **state) { (void)state; run_shape(&shapes[2], FALSE); }
-static void test_eight_reference(void **state) { (void)state; run_shape(&shapes[1], TRUE); }
+/* Proves that all operations do on two GPUs of a DGX what they should. */
+static void test_two(void **state)
+{
+    (void)state;
+    run_shape(&shapes[0], FALSE);
+}
+/* Proves that all operations do on all of them what they should. */
+static void test_eight(void **state)
+{
+    (void)state;
+    run_shape(&shapes[1], FALSE);
+}
+/* Proves that all operations do on the 72 GPUs of a rack what they should. */
+static void test_rack(void **state)
+{
+    (void)state;
+    run_shape(&shapes[2], FALSE);
+}
+/* Proves that all operations do with the reference engine what they should. */
+static void test_eight_reference(void **state)
+{
+    (void)state;
+    run_shape(&shapes[1], TRUE);
+}
 
 int main(void)
 {

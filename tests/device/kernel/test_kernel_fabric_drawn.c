@@ -1,8 +1,8 @@
 /* Drawn programs of operations on logical endpoints, compared with an untimed oracle, by both engines.
  *
- * A program is up to six operations in turn of every GPU at once. Each GPU has a piece of every place to itself, but for
- * reductions, where all add to one; so what memory must hold does not depend on times. Operations of different turns
- * meet the same places. Sizes, offsets, GPUs, masks, parameters of the engine are drawn.
+ * A program is up to six operations in turn of every GPU at once. Each GPU has a piece of every place to itself, but
+ * for reductions, where all add to one; so what memory must hold does not depend on times. Operations of different
+ * turns meet the same places. Sizes, offsets, GPUs, masks, parameters of the engine are drawn.
  *
  * `make check` runs 150; FANOUT_FABRIC_PROGRAMS=20000 as many, from FANOUT_SEED on. */
 #include "tests/device/kernel/fabric_kernels.h"
@@ -11,14 +11,13 @@
 
 #include "sim/rng.h"
 
-#define PLACES (256u << 10)    /* data; counters from there on */
-#define PIECE FABRIC_MOST      /* a GPU's piece of a place */
+#define PLACES (256u << 10) /* data; counters from there on */
+#define PIECE FABRIC_MOST   /* a GPU's piece of a place */
 #define TURNS 6u
 
 typedef enum { PUT, PUT_ALL, MASKED, COUNTED, ALL_COUNTED, RED, RED_ALL, RED_MAX, GET, PULL, PULL_MAX, KINDS } Kind;
-static const char *const kernels[KINDS] = {"put",         "put_all",         "put_masked", "put_counted",
-                                           "put_all_counted", "red",         "red_all",    "red_max",
-                                           "get",         "pull",            "pull_max"};
+static const char *const kernels[KINDS] = {"put",     "put_all", "put_masked", "put_counted", "put_all_counted", "red",
+                                           "red_all", "red_max", "get",        "pull",        "pull_max"};
 
 typedef struct {
     Kind kind;
@@ -35,7 +34,10 @@ typedef struct {
     guint32 seed;
 } Program;
 
-static gboolean is_all(Kind k) { return k == PUT_ALL || k == ALL_COUNTED || k == RED_ALL || k == PULL || k == PULL_MAX; }
+static gboolean is_all(Kind k)
+{
+    return k == PUT_ALL || k == ALL_COUNTED || k == RED_ALL || k == PULL || k == PULL_MAX;
+}
 static gboolean is_red(Kind k) { return k == RED || k == RED_ALL || k == RED_MAX; }
 static gboolean is_fetch(Kind k) { return k == GET || k == PULL || k == PULL_MAX; }
 static gboolean is_counted(Kind k) { return k == COUNTED || k == ALL_COUNTED; }
@@ -143,7 +145,7 @@ static void run_turn(FabricWorld *w, const Turn *turn, GString *told)
 {
     Ended ended[8] = {0};
     for (guint g = 0; g < w->n; g++) {
-        const FabricArgs args = {.endpoint = is_all(turn->kind)  ? FABRIC_ALL
+        const FabricArgs args = {.endpoint = is_all(turn->kind)   ? FABRIC_ALL
                                              : is_red(turn->kind) ? FABRIC_UNICAST + turn->shift
                                                                   : FABRIC_UNICAST + (g + turn->shift) % w->n,
                                  .bytes = turn->bytes,
@@ -179,7 +181,8 @@ static char *run(const Program *p, Oracle *oracle, gboolean reference)
                          kernels[p->turn[t].kind], g);
             if (is_fetch(p->turn[t].kind) &&
                 memcmp(fabric_words(w, g, FABRIC_FOUND), oracle->found[g], FABRIC_MOST) != 0)
-                fail_msg("seed %u, turn %u, %s: GPU %u fetched something else", p->seed, t, kernels[p->turn[t].kind], g);
+                fail_msg("seed %u, turn %u, %s: GPU %u fetched something else", p->seed, t, kernels[p->turn[t].kind],
+                         g);
         }
     }
     for (guint g = 0; g < p->n; g++)

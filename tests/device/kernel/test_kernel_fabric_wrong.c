@@ -6,40 +6,45 @@
 #define HEAD ".version 9.5\n.target sm_100\n.address_size 64\n"
 #define BEGIN(name)                                                                                                    \
     ".visible .entry " name "(.param .u32 p_id, .param .u64 p_off, .param .u64 p_own)\n{\n"                            \
-    ".reg .b32 %r<9>; .reg .b64 %w<9>; .reg .pred %p<9>; .reg .b8 %b<3>; .reg .b32 id; .reg .b64 off;\n"              \
-    ".shared .align 128 .b8 sm[4096]; .shared .align 8 .b64 bar; .shared .align 8 .b64 old;\n"                        \
-    "ld.param.u32 id, [p_id]; ld.param.u64 off, [p_off]; ld.param.u64 %w1, [p_own];\n"                                \
+    ".reg .b32 %r<9>; .reg .b64 %w<9>; .reg .pred %p<9>; .reg .b8 %b<3>; .reg .b32 id; .reg .b64 off;\n"               \
+    ".shared .align 128 .b8 sm[4096]; .shared .align 8 .b64 bar; .shared .align 8 .b64 old;\n"                         \
+    "ld.param.u32 id, [p_id]; ld.param.u64 off, [p_off]; ld.param.u64 %w1, [p_own];\n"                                 \
     "mbarrier.init.layout::v1.shared::cta.b64 [bar], 1; mbarrier.init.shared::cta.b64 [old], 1;\n"
 #define PUT_TO(barrier, size)                                                                                          \
     "fabric.try_put.async.shared::cta" FABRIC_UNITS ".relaxed.sys.b128 [id, off], [sm], " size ", [" barrier "];\n"
 #define PUT PUT_TO("bar", "256")
 #define WAIT(tx)                                                                                                       \
     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], " tx ";\n"                                                    \
-    "$W: mbarrier.try_wait.parity.phase_type::primary.acquire.cta.shared::cta.b64 %p2|%p3, %b1, [bar], 0;\n"          \
+    "$W: mbarrier.try_wait.parity.phase_type::primary.acquire.cta.shared::cta.b64 %p2|%p3, %b1, [bar], 0;\n"           \
     "@!%p2 bra $W;\n"
 #define END "ret;\n}\n"
 
-static const char wrong[] = HEAD
-    BEGIN("not_submitted") PUT END
-    BEGIN("not_waited") PUT "fabric.submit;\n" END
-    BEGIN("old_layout") PUT_TO("old", "256") END
-    BEGIN("odd_size") PUT_TO("bar", "100") END
-    BEGIN("report") PUT "fabric.submit;\n" WAIT("16")
-    "mbarrier.test_wait.parity.phase_type::conditional.shared::cta.b64 %p4, [bar], 0;\n"
-    "cvt.u32.u8 %r1, %b1; selp.u32 %r2, 256, 0, %p3; or.b32 %r1, %r1, %r2; selp.u32 %r2, 512, 0, %p4;\n"
-    "or.b32 %r1, %r1, %r2; st.global.u32 [%w1+786432], %r1;\n" END
-    /* many puts of one thread, then one wait for all of them */
-    BEGIN("many") "mov.u32 %r1, 0;\n$L:\n" PUT "add.s64 off, off, 256; add.u32 %r1, %r1, 1;\n"
-    "setp.lt.u32 %p1, %r1, 64; @%p1 bra $L;\nfabric.submit.commit_group;\nfabric.wait.sync_restrict::read 0;\n" WAIT("1024") END
-    /* the first half of shared memory is changed as soon as its put has read it */
-    BEGIN("reads") "st.shared.u32 [sm], 17;\nfence.proxy.async.shared::cta;\n" PUT "fabric.submit.commit_group;\n"
-    "add.s64 off, off, 256;\n" PUT "fabric.submit.commit_group;\nfabric.wait.sync_restrict::read 1;\n"
-    "st.shared.u32 [sm], 18;\nfabric.wait.sync_restrict::reads;\n" WAIT("32") END
-    /* fetching operations alone are submitted */
-    BEGIN("fetching") PUT "fabric.submit.op_restrict::fetching;\n" END
-    BEGIN("layouts") "mbarrier.check_layout.layout::v1.shared::cta.b64 %p1, [bar];\n"
-    "mbarrier.check_layout.layout::v1.shared::cta.b64 %p2, [old];\nselp.u32 %r1, 1, 0, %p1; selp.u32 %r2, 2, 0, %p2;\n"
-    "or.b32 %r1, %r1, %r2; st.global.u32 [%w1+786432], %r1;\n" END;
+static const char wrong[] = HEAD BEGIN("not_submitted") PUT END BEGIN("not_waited") PUT
+    "fabric.submit;\n" END BEGIN("old_layout") PUT_TO("old", "256") END BEGIN("odd_size") PUT_TO("bar", "100")
+        END BEGIN("report") PUT
+    "fabric.submit;\n" WAIT(
+        "16") "mbarrier.test_wait.parity.phase_type::conditional.shared::cta.b64 %p4, [bar], 0;\n"
+              "cvt.u32.u8 %r1, %b1; selp.u32 %r2, 256, 0, %p3; or.b32 %r1, %r1, %r2; selp.u32 %r2, 512, 0, %p4;\n"
+              "or.b32 %r1, %r1, %r2; st.global.u32 [%w1+786432], %r1;\n" END
+                  /* many puts of one thread, then one wait for all of them */
+                  BEGIN("many") "mov.u32 %r1, 0;\n$L:\n" PUT "add.s64 off, off, 256; add.u32 %r1, %r1, 1;\n"
+                                "setp.lt.u32 %p1, %r1, 64; @%p1 bra "
+                                "$L;\nfabric.submit.commit_group;\nfabric.wait.sync_restrict::read 0;\n" WAIT(
+                                    "1024") END
+                                    /* the first half of shared memory is changed as soon as its put has read it */
+                                    BEGIN("reads") "st.shared.u32 [sm], 17;\nfence.proxy.async.shared::cta;\n" PUT
+                                                   "fabric.submit.commit_group;\n"
+                                                   "add.s64 off, off, 256;\n" PUT
+                                                   "fabric.submit.commit_group;\nfabric.wait.sync_restrict::read 1;\n"
+                                                   "st.shared.u32 [sm], 18;\nfabric.wait.sync_restrict::reads;\n" WAIT(
+                                                       "32") END
+                                                       /* fetching operations alone are submitted */
+                                                       BEGIN("fetching") PUT
+    "fabric.submit.op_restrict::fetching;\n" END BEGIN(
+        "layouts") "mbarrier.check_layout.layout::v1.shared::cta.b64 %p1, [bar];\n"
+                   "mbarrier.check_layout.layout::v1.shared::cta.b64 %p2, [old];\nselp.u32 %r1, 1, 0, %p1; selp.u32 "
+                   "%r2, 2, 0, %p2;\n"
+                   "or.b32 %r1, %r1, %r2; st.global.u32 [%w1+786432], %r1;\n" END;
 
 typedef struct {
     guint32 endpoint, pad;
@@ -170,6 +175,7 @@ static void test_reads(void **state)
     bed_free(&bed);
 }
 
+/* Proves that an mbarrier knows which layout it was initialised with. */
 static void test_layouts(void **state)
 {
     (void)state;
@@ -179,8 +185,8 @@ static void test_layouts(void **state)
     bed_free(&bed);
 }
 
-/* Proves that an operation whose answers never come makes a stuck run, which names its endpoint; and that with time-outs
- * it completes, with a report of what was lost. */
+/* Proves that an operation whose answers never come makes a stuck run, which names its endpoint; and that with
+ * time-outs it completes, with a report of what was lost. */
 static void test_silent(void **state)
 {
     static const char *const sets[] = {"fault.gpu_silent=gpu1", "fault.request_timeout_ps=0", NULL};
@@ -200,8 +206,8 @@ static void test_silent(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_faults), cmocka_unit_test(test_reports),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_faults),     cmocka_unit_test(test_reports),
                                        cmocka_unit_test(test_full_queue), cmocka_unit_test(test_reads),
-                                       cmocka_unit_test(test_layouts), cmocka_unit_test(test_silent)};
+                                       cmocka_unit_test(test_layouts),    cmocka_unit_test(test_silent)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
