@@ -156,7 +156,8 @@ PRESETS = \
 	model/presets/gb300-nvl72.ini \
 	model/presets/hgx-b200.ini \
 	model/presets/hgx-b300.ini \
-	model/presets/teach-4gpu.ini
+	model/presets/teach-4gpu.ini \
+	model/presets/vr200-nvl72.ini
 EXTRA_DIST += $(PRESETS) model/presets/presets.gresource.xml model/README.md
 BUILT_SOURCES += model/presets/presets.c model/presets/presets.h
 model/presets/preset.lo: model/presets/presets.h
