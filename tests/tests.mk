@@ -194,6 +194,10 @@ AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../sha
 	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1:quarantine_size_mb=16:verify_asan_link_order=0}; export ASAN_OPTIONS; \
 	TSAN_OPTIONS=$${TSAN_OPTIONS-allocator_may_return_null=1}; export TSAN_OPTIONS;
 
+# A test that waits for ever must not take all others with it: what is longer than this is ended and has failed.
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/limited.sh
+EXTRA_DIST += tests/limited.sh
+
 # Each skip of the last `make check` with its reason, and one line for the whole. BEFORE=FOLDER: with what ran in that
 # build folder, of which this one only ran what was skipped there (.ci/run).
 BEFORE =

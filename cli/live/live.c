@@ -29,6 +29,7 @@ struct Live {
     void *stop_user;
     pthread_mutex_t lock;
     pthread_t watcher;
+    pthread_barrier_t ready; /* the watcher runs: a process that is forked while a thread begins keeps its locks */
     sigset_t signals, before;
 };
 
@@ -89,6 +90,7 @@ static void *live_watch(void *user)
 {
     Live *live = user;
     siginfo_t info;
+    pthread_barrier_wait(&live->ready);
     const int number = live_wait(live, &info);
     if (number <= 0 || number == LIVE_END)
         return NULL;
@@ -150,8 +152,10 @@ Live *live_new(const Options *options, Report *report, const Table *table, guint
     sigaddset(&live->signals, SIGTERM);
     sigaddset(&live->signals, LIVE_END);
     pthread_sigmask(SIG_BLOCK, &live->signals, &live->before);
+    pthread_barrier_init(&live->ready, NULL, 2);
     if (pthread_create(&live->watcher, NULL, live_watch, live) != 0)
         g_error("no thread can be started");
+    pthread_barrier_wait(&live->ready);
     monitor_on_report(options->monitor, live_report, live);
     return live;
 }
@@ -184,6 +188,7 @@ static void live_free(Live *live)
     progress_free(live->progress);
     report_stream_free(live->stream);
     pthread_mutex_destroy(&live->lock);
+    pthread_barrier_destroy(&live->ready);
     g_free(live);
 }
 
