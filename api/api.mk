@@ -29,6 +29,9 @@ libfanout_core_la_SOURCES += \
 	api/engine/control.c \
 	api/engine/dependents.c \
 	api/engine/engine.c \
+	api/engine/endpoint.c \
+	api/engine/endpoint.h \
+	api/engine/endpoint_copy.c \
 	api/engine/engine.h \
 	api/engine/faults.c \
 	api/engine/gate.c \
@@ -130,6 +133,12 @@ cuda_files = \
 	api/cuda/context/report_status.h \
 	api/cuda/context/signals.c \
 	api/cuda/context/signals.h \
+	api/cuda/endpoint/clique.c \
+	api/cuda/endpoint/endpoint.c \
+	api/cuda/endpoint/endpoint.h \
+	api/cuda/endpoint/endpoint_bind.c \
+	api/cuda/endpoint/endpoint_share.c \
+	api/cuda/endpoint/fabric_copy.c \
 	api/cuda/graph/any_node.c \
 	api/cuda/graph/build.c \
 	api/cuda/graph/capture.c \
@@ -141,6 +150,8 @@ cuda_files = \
 	api/cuda/graph/graph.h \
 	api/cuda/graph/graph_handle.c \
 	api/cuda/graph/node.c \
+	api/cuda/graph/recapture.c \
+	api/cuda/graph/recapture.h \
 	api/cuda/graph/run.c \
 	api/cuda/graph/user_object.c \
 	api/cuda/memory/managed.c \
@@ -184,6 +195,7 @@ cuda_files = \
 	api/cuda/module/unit.c \
 	api/cuda/memory/tensor_map.c \
 	api/cuda/multicast/bind.c \
+	api/cuda/multicast/bind.h \
 	api/cuda/multicast/manager.c \
 	api/cuda/multicast/multicast.c \
 	api/cuda/multicast/team.c \
@@ -210,6 +222,7 @@ cuda_public = \
 	api/include/fanout/cuda.h \
 	api/include/fanout/cuda_attribute.h \
 	api/include/fanout/cuda_array.h \
+	api/include/fanout/cuda_endpoint.h \
 	api/include/fanout/cuda_tensor.h \
 	api/include/fanout/cuda_graph.h \
 	api/include/fanout/cuda_module.h \

@@ -6,6 +6,7 @@ EXTRA_DIST += tests/cli/mistakes.txt
 EXTRA_DIST += tests/ptx/fabric_forms.py tests/ptx/fabric_forms.txt
 EXTRA_DIST += tests/plain.sh tests/summary.sh tests/README.md
 noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
 	tests/model/link_ends.h tests/model/model_test.h tests/ptx/drawn_matrix.h tests/ptx/scalar_matrix.h \
 	tests/fuzz.h tests/model/warp_test.h tests/report_cells.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
 
@@ -28,6 +29,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_kernels.sh \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
+	tests/api/test_cuda_endpoint_ranks.sh \
 	tests/api/test_cuda_report.sh \
 	tests/api/test_report_rows.sh \
 	tests/clients/test_ptx_clients.sh \
@@ -219,6 +221,12 @@ check_PROGRAMS += \
 	tests/api/test_cuda_rules_3 \
 	tests/api/test_cuda_rules_4 \
 	tests/api/test_cuda_rules_5 \
+	tests/api/test_cuda_endpoints \
+	tests/api/test_cuda_endpoint_binds \
+	tests/api/test_cuda_endpoint_share \
+	tests/api/test_cuda_multicast_next \
+	tests/api/test_cuda_newer \
+	tests/api/test_cuda_endpoint_random \
 	tests/api/test_cuda_sizes \
 	tests/api/test_cuda_streams \
 	tests/api/test_cuda_sync \
@@ -392,6 +400,12 @@ tests_api_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_5_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoints_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoint_binds_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoint_share_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_multicast_next_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_newer_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoint_random_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sizes_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sync_LDADD = $(CUDA_TEST_LDADD)
@@ -445,6 +459,7 @@ EXTRA_DIST += \
 	tests/clients/fabric.c \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
+	tests/clients/endpoints.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \
 	tests/clients/nvml.c \

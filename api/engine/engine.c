@@ -233,6 +233,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     g_queue_init(&engine->calls);
     g_queue_init(&engine->returned);
     engine->objects = g_ptr_array_new();
+    engine->unicasts = g_ptr_array_new();
     engine->contexts = g_hash_table_new(NULL, NULL);
     engine->streams = g_ptr_array_new();
     engine->shown = g_array_new(FALSE, TRUE, sizeof(guint32));

@@ -117,6 +117,7 @@ typedef struct {
     guint64 bytes;
     guint64 binds; /* that were made */
     guint32 team;  /* GPUs asked for */
+    EngineObjectKind kind;
     GString *members;
 } ObjectNote;
 
@@ -147,6 +148,7 @@ struct Engine {
     GPtrArray *vases;      /* Vas by client; NULL: it is gone */
     GPtrArray *objects;    /* McObject by number, which is its id too; [0] NULL */
     GArray *notes;         /* ObjectNote by object */
+    GPtrArray *unicasts;   /* EngineUnicast (endpoint.h) by number, less ENGINE_UNICAST */
     GArray *windows;       /* ObjectWindow that are mapped */
     GHashTable *contexts;  /* id -> EngineContext */
     GPtrArray *streams;    /* EngineStream by number */

@@ -9,6 +9,8 @@ static const char *copy_name(Engine *engine, const Work *work)
     const VasMapping *to = NULL, *from = NULL;
     Vas *vas = engine_vas(engine, r->client);
 
+    if (r->op == ENGINE_COPY && r->width != ENGINE_ENDPOINT_NONE)
+        return r->width == ENGINE_ENDPOINT_SOURCE ? "memcpy from endpoint" : "memcpy to endpoint";
     if (!(r->access & ENGINE_HOST_DESTINATION))
         to = vas_find(vas, r->address);
     if (!(r->access & ENGINE_HOST_SOURCE))

@@ -52,6 +52,7 @@ typedef struct {
     guint32 object; /* the engine's number */
     guint32 refs;
     guint32 team;
+    guint32 kind; /* EngineObjectKind */
     guint64 bytes;
     GArray *members;    /* guint16 */
     GArray *binds;      /* SharedBind */

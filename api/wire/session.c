@@ -143,7 +143,8 @@ static gboolean check_work(ServerConnection *connection, const guint8 *payload, 
     case ENGINE_COPY:
         r->region = context_number(client, r->region, FALSE);
         r->object = context_number(client, r->object, FALSE);
-        return is_transfer(r);
+        return is_transfer(r) && r->width <= ENGINE_ENDPOINT_SOURCE && r->pitch <= G_MAXUINT32 &&
+               r->source_pitch <= G_MAXUINT32;
     case ENGINE_COPY_2D:
     case ENGINE_FILL: return is_transfer(r);
     case ENGINE_RECORD:
@@ -242,6 +243,9 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     case ENGINE_OBJECT_UNBIND:
     case ENGINE_OBJECT_CHANGED:
     case ENGINE_OBJECT_WAIT: return session_take_object(connection, descriptor, answered);
+    case ENGINE_ENDPOINT_RESERVE:
+    case ENGINE_ENDPOINT_RELEASE:
+    case ENGINE_ENDPOINT_SET: return session_take_endpoint(connection);
     case ENGINE_STREAM_NEW:
     case ENGINE_STREAM_FREE:
     case ENGINE_EVENT_NEW:

@@ -213,11 +213,11 @@ EngineStatus shared_object_new(ServerClient *client, EngineCall *call, int fd)
     guint64 bytes;
 
     if (!file_is_sound(fd, &identity, &bytes) || r->bytes == 0 || r->bytes > (guint64)1 << 48 || r->value == 0 ||
-        r->value > server->spec.gpus)
+        r->value > server->spec.gpus || r->access >= ENGINE_OBJECT_KINDS)
         return ENGINE_INVALID;
     SharedObject *object = g_hash_table_lookup(server->objects, &identity);
     if (object) {
-        if (object->bytes != r->bytes || object->team != r->value)
+        if (object->bytes != r->bytes || object->team != r->value || object->kind != r->access)
             return ENGINE_INVALID;
         object->refs++;
         call->reply.value = number_add(client->objects, client->free[SERVER_OBJECTS], object);
@@ -230,6 +230,7 @@ EngineStatus shared_object_new(ServerClient *client, EngineCall *call, int fd)
                              .object = (guint32)call->reply.value,
                              .refs = 1,
                              .team = (guint32)r->value,
+                             .kind = r->access,
                              .bytes = r->bytes};
     object->members = g_array_new(FALSE, FALSE, sizeof(guint16));
     object->binds = g_array_new(FALSE, FALSE, sizeof(SharedBind));

@@ -10,6 +10,9 @@ struct Capture {
     gboolean own_graph; /* made for it: goes with a capture that fails */
     guint32 origin;     /* engine's stream that it began in */
     gboolean spoilt;
+    Graph *original; /* that is recaptured: `graph` is made for it, and takes its nodes' place; NULL: none */
+    CUgraphRecaptureCallback mismatch; /* of a recapture; may be NULL */
+    void *user;
     CUstreamCaptureMode mode;
 };
 
@@ -23,6 +26,7 @@ typedef struct {
 
 Captured *captured_find(Call *call, guint32 stream); /* NULL: the stream does not capture */
 Captured *captured_add(Call *call, const Stream *stream, Capture *capture);
+Capture *capture_by_id(Call *call, guint64 id); /* NULL: it has ended */
 CUstreamCaptureStatus capture_status(Call *call, guint32 stream);
 gboolean captured_of(gpointer key, gpointer value, gpointer capture); /* for hash tables: of that capture */
 
