@@ -29,6 +29,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
 	tests/api/test_cuda_endpoint_ranks.sh \
+	tests/api/test_cuda_fabric_kernels.sh \
 	tests/api/test_cuda_report.sh \
 	tests/api/test_report_rows.sh \
 	tests/clients/test_ptx_clients.sh \
@@ -459,6 +460,7 @@ EXTRA_DIST += \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
 	tests/clients/endpoints.c \
+	tests/clients/fabric_kernels.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \
 	tests/clients/nvml.c \
