@@ -49,6 +49,7 @@ libfanout_core_la_SOURCES += \
 	model/gpu/copy_engine_packets.c \
 	model/gpu/fabric_engine.c \
 	model/gpu/fabric_engine.h \
+	model/gpu/counter.c \
 	model/gpu/data.c \
 	model/gpu/external_initiator.c \
 	model/gpu/external_initiator.h \

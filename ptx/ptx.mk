@@ -23,6 +23,7 @@ libfanout_core_la_SOURCES += \
 	ptx/read/module.h \
 	ptx/read/module_parse.c \
 	ptx/read/module_symbol.c \
+	ptx/read/handle.c \
 	ptx/read/operand.c \
 	ptx/read/optable.c \
 	ptx/read/optable.h \

@@ -304,8 +304,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
          "ring, tree, oneshot, twoshot, nvls, nvls_oneshot, nvls_buffered, push, pull, direct, p2p, "
          "lamport, endpoint, pullred, sym_ll, sym_llmc, sym_lsa, sym_mc, sym, sym_unicast; auto (--program's choice), "
-         "best, unicast (the "
-         "fastest, and the fastest without multicast, of all)",
+         "best, unicast (the fastest, and the fastest without multicast, of all)",
          "ALGO,..."},
         {"program", 0, 0, G_OPTION_ARG_STRING, &words.program,
          "whose choice auto is: nccl (its buffers), nccl-registered (the user's), nccl-sym (symmetric memory), trtllm, "

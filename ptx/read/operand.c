@@ -114,30 +114,6 @@ static gboolean read_vector(PtxReader *reader, PtxArg *arg)
     return ptx_lex_expect(lex, '}', reader->error);
 }
 
-/* A place in a logical endpoint: [endpoint, offset] and, of counted operations, the counter's offset. Registers alone:
- * ptxas takes neither numbers nor sums there. */
-static gboolean read_handle(PtxReader *reader, const PtxArg *first, PtxArg *arg)
-{
-    PtxLex *lex = &reader->lex;
-    PtxArg part[3] = {*first};
-    guint n = 1;
-    while (ptx_lex_take(lex, ',')) {
-        PtxToken token = lex->token;
-        if (n == G_N_ELEMENTS(part) || token.kind != TOKEN_WORD || !read_word(reader, &part[n]) ||
-            part[n].kind != ARG_REG) {
-            if (reader->error && *reader->error)
-                return FALSE;
-            return FAIL(reader, &token, PTX_LOAD_ERROR_SYNTAX, "a place in an endpoint is two or three registers");
-        }
-        n++;
-    }
-    arg->kind = ARG_HANDLE;
-    arg->n = (guint8)n;
-    arg->index = reader->body->parts->len;
-    g_array_append_vals(reader->body->parts, part, n);
-    return ptx_lex_expect(lex, ']', reader->error);
-}
-
 static gboolean read_address(PtxReader *reader, PtxArg *arg)
 {
     PtxLex *lex = &reader->lex;
@@ -151,7 +127,7 @@ static gboolean read_address(PtxReader *reader, PtxArg *arg)
     if (inner.kind != ARG_REG && inner.kind != ARG_SYMBOL && inner.kind != ARG_VAR && inner.kind != ARG_INT)
         return FAIL(reader, &token, PTX_LOAD_ERROR_SYMBOL, "an address is a register, a variable or a number");
     if (inner.kind == ARG_REG && inner.value == 0 && ptx_lex_is(lex, ',') && ptx_lex_peek(lex).kind == TOKEN_WORD)
-        return read_handle(reader, &inner, arg);
+        return ptx_handle_read(reader, &inner, arg);
     *arg = inner;
     arg->n = 0;
     if (ptx_lex_take(lex, ',')) { /* of a tensor map: coordinates follow */

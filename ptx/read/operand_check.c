@@ -66,20 +66,6 @@ static gboolean good_vector(const PtxReader *reader, const PtxStatement *stateme
     return TRUE;
 }
 
-/* [endpoint, offset] or [endpoint, offset, counter's offset]. */
-static gboolean good_handle(const PtxReader *reader, const PtxArg *arg, guint n)
-{
-    if (arg->kind != ARG_HANDLE || arg->n != n)
-        return FALSE;
-    for (guint i = 0; i < n; i++) {
-        const PtxArg *part = &g_array_index(reader->body->parts, PtxArg, arg->index + i);
-        PtxType type = reg_type(reader, part);
-        if (ptx_types[type].bytes != (i ? 8u : 4u) || ptx_type_is_float(type))
-            return FALSE;
-    }
-    return TRUE;
-}
-
 static gboolean is_byte(const PtxReader *reader, const PtxArg *arg)
 {
     PtxType type = arg->kind == ARG_REG ? reg_type(reader, arg) : T_NONE;
@@ -121,9 +107,11 @@ static gboolean check_role(PtxReader *reader, const PtxStatement *statement, cha
         want = good_value(reader, arg, 2 * bytes, FALSE, FALSE) ? NULL : "a value twice as wide as the type";
         break;
     case ROLE_DST_8: want = is_byte(reader, arg) ? NULL : "a register of type .b8"; break;
-    case ROLE_HANDLE: want = good_handle(reader, arg, 2) ? NULL : "[endpoint (.b32), offset (.b64)], registers"; break;
+    case ROLE_HANDLE:
+        want = ptx_handle_is(reader, arg, 2) ? NULL : "[endpoint (.b32), offset (.b64)], registers";
+        break;
     case ROLE_COUNTED:
-        want = good_handle(reader, arg, 3) ? NULL : "[endpoint (.b32), offset, counter's offset (.b64)], registers";
+        want = ptx_handle_is(reader, arg, 3) ? NULL : "[endpoint (.b32), offset, counter's offset (.b64)], registers";
         break;
     case ROLE_SRC_16: want = good_value(reader, arg, 2, FALSE, FALSE) ? NULL : "a value of 16 bits"; break;
     case ROLE_SRC_32: want = good_value(reader, arg, 4, FALSE, FALSE) ? NULL : "a value of 32 bits"; break;
