@@ -2,7 +2,8 @@
  *
  * What hardware it stands for: a target's L2, which adds the bytes of each counted write or reduction to a word that
  * its request names, behind the data. Modelled: the sum, when the data are written; no time beside theirs (assumed).
- * Left out: that several requests to one word wait for each other. Source: PTX ISA 9.3, counted completion mechanism. */
+ * Left out: that several requests to one word wait for each other.
+ * Source: PTX ISA 9.3, counted completion mechanism. */
 #include <string.h>
 
 #include "model/gpu/gpu.h"

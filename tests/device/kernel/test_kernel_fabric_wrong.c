@@ -55,6 +55,7 @@ typedef struct {
     FabricWorld *w;
     PtxModule *module;
     PtxImage *image;
+    KernelLaunch *launch; /* the last one */
     Ended ended;
 } Bed;
 
@@ -87,7 +88,8 @@ static SimStatus bed_run(Bed *bed, const char *kernel, guint32 endpoint, guint64
                              .param = &args};
     bed->ended = (Ended){0};
     assert_non_null(spec.entry);
-    if (!kernel_launch(bed->w->fabric, 0, bed->w->vas, &spec, 0, note_kernel, &bed->ended, &error))
+    bed->launch = kernel_launch(bed->w->fabric, 0, bed->w->vas, &spec, 0, note_kernel, &bed->ended, &error);
+    if (!bed->launch)
         fail_msg("%s", error->message);
     return sim_run(bed->w->sim, SIMTIME_NEVER);
 }
@@ -186,7 +188,8 @@ static void test_layouts(void **state)
 }
 
 /* Proves that an operation whose answers never come makes a stuck run, which names its endpoint; and that with
- * time-outs it completes, with a report of what was lost. */
+ * time-outs it completes, with a report of what was lost. A launch that is ended meanwhile leaves it behind, and nothing
+ * is lost of either. */
 static void test_silent(void **state)
 {
     static const char *const sets[] = {"fault.gpu_silent=gpu1", "fault.request_timeout_ps=0", NULL};
@@ -201,6 +204,10 @@ static void test_silent(void **state)
     assert_false(fabric_engine_is_quiet(&bed.w->fabric->gpu[0]));
     g_autofree char *text = fabric_engine_waiter_text(&bed.w->fabric->gpu[0]);
     assert_non_null(strstr(text, "put to endpoint 0x101"));
+    kernel_abort(bed.launch, PTX_FAULT_HUNG, "the test has seen enough");
+    sim_run(bed.w->sim, SIMTIME_NEVER);
+    assert_true(bed.ended.done);
+    g_free(bed.ended.text);
     bed_free(&bed);
 }
 
