@@ -12,13 +12,13 @@ gboolean ptx_handle_read(PtxReader *reader, const PtxArg *first, PtxArg *arg)
     guint n = 1;
     while (ptx_lex_take(lex, ',')) {
         PtxToken token = lex->token;
-        if (n == G_N_ELEMENTS(part) || token.kind != TOKEN_WORD || !ptx_arg_read(reader, &part[n]) ||
-            part[n].kind != ARG_REG || part[n].value != 0) {
-            if (reader->error && *reader->error)
-                return FALSE;
+        const PtxName *name = n < G_N_ELEMENTS(part) && token.kind == TOKEN_WORD
+                                  ? ptx_scope_find(reader, &token, &part[n].index)
+                                  : NULL;
+        if (!name || (name->kind != NAME_REG && name->kind != NAME_RANGE))
             return FAIL(reader, &token, PTX_LOAD_ERROR_SYNTAX, "a place in an endpoint is two or three registers");
-        }
-        n++;
+        part[n++].kind = ARG_REG;
+        ptx_lex_next(lex);
     }
     arg->kind = ARG_HANDLE;
     arg->n = (guint8)n;

@@ -188,8 +188,8 @@ static void test_layouts(void **state)
 }
 
 /* Proves that an operation whose answers never come makes a stuck run, which names its endpoint; and that with
- * time-outs it completes, with a report of what was lost. A launch that is ended meanwhile leaves it behind, and nothing
- * is lost of either. */
+ * time-outs it completes, with a report of what was lost. A launch that is ended meanwhile leaves it behind, and
+ * nothing is lost of either. */
 static void test_silent(void **state)
 {
     static const char *const sets[] = {"fault.gpu_silent=gpu1", "fault.request_timeout_ps=0", NULL};
