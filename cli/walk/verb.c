@@ -348,7 +348,7 @@ static gboolean walk_check(WalkAsk *ask, double load, GError **error)
                     ask->gpus);
         return FALSE;
     }
-    if (ask->gpus != WALK_ALL && !g_str_has_prefix(walk_ops[ask->op], "multimem.")) {
+    if (ask->gpus != WALK_ALL && !g_str_has_prefix(walk_ops[ask->op], "multimem.") && ask->op != WALK_FABRIC_PULLRED) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--gpus: %s goes from GPU 0 to GPU 1 and has no team; multimem operations have one",
                     walk_ops[ask->op]);
