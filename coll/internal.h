@@ -131,7 +131,8 @@ typedef struct {
     const CollRow *rows; /* of each operation that it has */
     guint n_rows;
     CollFamily family;
-    const char *how;                        /* coll_algo_how() */
+    gboolean only_named; /* it stands in no list and no search: what is not known to be as fast as it looks */
+    const char *how;     /* coll_algo_how() */
     guint64 (*parts)(CollOp op, guint64 n); /* of a rank's bytes / n: what some GPU must receive or send at least; NULL:
                                              * n - 1, or 1 where the switch reduces and scatters */
     guint64 (*turn)(const CollSpec *spec, guint32 ctas, guint32 n); /* bytes after which it does the same again */

@@ -3,8 +3,9 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/cli/mistakes.txt
+EXTRA_DIST += tests/ptx/fabric_forms.py tests/ptx/fabric_forms.txt
 EXTRA_DIST += tests/plain.sh tests/summary.sh tests/README.md
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
 	tests/model/link_ends.h tests/model/model_test.h tests/ptx/drawn_matrix.h tests/ptx/scalar_matrix.h \
 	tests/fuzz.h tests/model/warp_test.h tests/report_cells.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
 
@@ -28,6 +29,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
 	tests/api/test_cuda_endpoint_ranks.sh \
+	tests/api/test_cuda_fabric_kernels.sh \
 	tests/api/test_cuda_report.sh \
 	tests/api/test_report_rows.sh \
 	tests/clients/test_ptx_clients.sh \
@@ -58,6 +60,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_stats_pandas.sh \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
+	tests/ptx/test_fabric_forms.sh \
 	tests/cli/test_policy.sh \
 	tests/model/test_component.sh \
 	tests/cli/test_topologies.sh \
@@ -240,6 +243,9 @@ check_PROGRAMS += \
 	tests/device/kernel/test_kernel_atomics \
 	tests/device/kernel/test_kernel_code \
 	tests/device/kernel/test_kernel_engines \
+	tests/device/kernel/test_kernel_fabric \
+	tests/device/kernel/test_kernel_fabric_drawn \
+	tests/device/kernel/test_kernel_fabric_wrong \
 	tests/device/kernel/test_kernel_rows \
 	tests/device/kernel/test_kernel_still \
 	tests/device/kernel/test_kernel_stream \
@@ -455,6 +461,7 @@ EXTRA_DIST += \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
 	tests/clients/endpoints.c \
+	tests/clients/fabric_kernels.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \
 	tests/clients/nvml.c \

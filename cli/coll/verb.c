@@ -303,8 +303,8 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"stepfactor", 'f', 0, G_OPTION_ARG_STRING, &words.factor, "from size to size (2)", "F"},
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
          "ring, tree, oneshot, twoshot, nvls, nvls_oneshot, nvls_buffered, push, pull, direct, p2p, "
-         "lamport, sym_ll, sym_llmc, sym_lsa, sym_mc, sym, sym_unicast; auto (--program's choice), best, unicast (the "
-         "fastest, and the fastest without multicast, of all)",
+         "lamport, endpoint, pullred, sym_ll, sym_llmc, sym_lsa, sym_mc, sym, sym_unicast; auto (--program's choice), "
+         "best, unicast (the fastest, and the fastest without multicast, of all)",
          "ALGO,..."},
         {"program", 0, 0, G_OPTION_ARG_STRING, &words.program,
          "whose choice auto is: nccl (its buffers), nccl-registered (the user's), nccl-sym (symmetric memory), trtllm, "

@@ -151,11 +151,12 @@ typedef struct Gpu {
     SimFine local_free_at, local_byte_time;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     GpuPipe pipe[GPU_PIPES];
-    GpuAtomics *atomics;             /* atomic.c; NULL: none yet */
-    struct CopyEngines *engines;     /* copy_engine.h */
-    struct Sm *sm;                   /* sm.h */
-    struct Cta *cta_head, *cta_tail; /* waiting for an SM */
-    GpuOutQueue *out;                /* by SM modulo out_queues */
+    GpuAtomics *atomics;                /* atomic.c; NULL: none yet */
+    struct CopyEngines *engines;        /* copy_engine.h */
+    struct FabricEngine *fabric_engine; /* fabric_engine.h; NULL: no operation on an endpoint yet */
+    struct Sm *sm;                      /* sm.h */
+    struct Cta *cta_head, *cta_tail;    /* waiting for an SM */
+    GpuOutQueue *out;                   /* by SM modulo out_queues */
     FenceState fence;
     SimTime cta_next_ps;      /* when the next CTA of a kernel can start */
     void *kernels;            /* launches of device/kernel under way */
@@ -166,6 +167,7 @@ typedef struct Gpu {
     guint64 requests, served, stalls, hbm_bytes;
     guint64 local_requests, local_bytes, dropped, host_in_bytes, host_out_bytes;
     guint64 engine_copies, engine_bytes, engine_packets;
+    guint64 fabric_operations, fabric_bytes, fabric_packets, fabric_refused, fabric_retries, fabric_failed;
     char *path;
 } Gpu;
 extern const StatRow gpu_stats[];
@@ -185,6 +187,13 @@ typedef struct {
     GpuPlainDone plain;   /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
 } GpuRequest;
 #define GPU_ALL_WORDS TXN_ALL_WORDS
+
+/* Where a counted write or reduction (TXN_COUNTED) is counted: 8 bytes, to which a target adds what it has written. It
+ * stands in the data's slot, at DATA_SLOT_BYTES / 2. */
+typedef struct {
+    MemRegion *region; /* NULL: at that offset of the request's multicast object, of each member by itself */
+    guint64 offset;
+} GpuCounter;
 
 #define GPU_LINK_LOCAL 0xffffu /* this GPU's own memory, or its host's */
 
@@ -260,6 +269,8 @@ static inline guint32 gpu_fixed_answer(const Fabric *fabric, const MemRegion *re
 
 /* data.c: a functional access, which reads or changes the bytes behind a transaction; answers of reads and atomics go
  * to `answer`. The plain one reads into `answer`, or writes `data` (NULL: they are not kept). */
+/* A counted request's bytes are written: its counter in that GPU's memory grows by them. */
+void gpu_count(Fabric *fabric, guint16 gpu, const Txn *txn, SimTime visible_ps);
 void gpu_access_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
                       guint8 *answer, SimTime visible_ps);
 void gpu_access(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data, guint8 *answer,

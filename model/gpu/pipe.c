@@ -37,6 +37,8 @@ static void gpu_pipe_complete(Gpu *gpu, guint32 index, SimTime now_ps)
     guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
     gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, answer,
                now_ps);
+    if (G_UNLIKELY(txn->op & TXN_COUNTED))
+        gpu_count(fabric, gpu->id, txn, now_ps);
     fabric_account(fabric, gpu->id, txn, TRUE, now_ps);
     txn->done(gpu, txn, answer, now_ps);
     if (slot)
