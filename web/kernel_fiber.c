@@ -197,7 +197,8 @@ static Slot *slot_first(Kernel *k)
     Slot *first = NULL;
     for (guint i = 0; i < k->slots->len; i++) {
         Slot *slot = &g_array_index(k->slots, Slot, i);
-        if (slot->armed && (!first || slot->at_ps < first->at_ps || (slot->at_ps == first->at_ps && slot->order < first->order)))
+        if (slot->armed &&
+            (!first || slot->at_ps < first->at_ps || (slot->at_ps == first->at_ps && slot->order < first->order)))
             first = slot;
     }
     return first;

@@ -11,7 +11,8 @@ gboolean sim_split(Sim *sim, guint n, Sim *far[], SimTime lookahead_ps, const Si
                    GError **error)
 {
     (void)sim, (void)n, (void)far, (void)lookahead_ps, (void)exchange, (void)user;
-    g_set_error(error, sim_error_quark(), SIM_ERROR_DOMAINS, "several domains: a page has one thread; leave --cores away");
+    g_set_error(error, sim_error_quark(), SIM_ERROR_DOMAINS,
+                "several domains: a page has one thread; leave --cores away");
     return FALSE;
 }
 

@@ -36,7 +36,8 @@ static ResourceItem resource_item(const GResource *resource, gsize items_at, gui
 static gsize resource_items(const GResource *resource, guint *n)
 {
     const gsize start = resource_word(resource, RESOURCE_ROOT_AT), end = resource_word(resource, RESOURCE_ROOT_AT + 4);
-    const gsize filter = resource_word(resource, start) & ((1u << 27) - 1), buckets = resource_word(resource, start + 4);
+    const gsize filter = resource_word(resource, start) & ((1u << 27) - 1),
+                buckets = resource_word(resource, start + 4);
     const gsize at = start + 8 + 4 * (filter + buckets);
     *n = (guint)((end - at) / sizeof(ResourceItem));
     return at;
@@ -45,7 +46,9 @@ static gsize resource_items(const GResource *resource, guint *n)
 static char *resource_name(const GResource *resource, gsize items_at, guint index)
 {
     const ResourceItem item = resource_item(resource, items_at, index);
-    g_autofree char *before = item.parent == (guint32)RESOURCE_NO_PARENT ? g_strdup("") : resource_name(resource, items_at, item.parent);
+    g_autofree char *before = item.parent == (guint32)RESOURCE_NO_PARENT
+                                  ? g_strdup("")
+                                  : resource_name(resource, items_at, item.parent);
     return g_strdup_printf("%s%.*s", before, item.key_bytes, (const char *)resource->data + item.key_start);
 }
 

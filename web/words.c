@@ -14,5 +14,8 @@ const char *g_dngettext(const char *domain, const char *one, const char *many, u
 {
     return (void)domain, n == 1 ? one : many;
 }
-const char *g_dpgettext(const char *domain, const char *text, unsigned long offset) { return (void)domain, text + offset; }
+const char *g_dpgettext(const char *domain, const char *text, unsigned long offset)
+{
+    return (void)domain, text + offset;
+}
 const char *g_strip_context(const char *id, const char *text) { return (void)id, text; }

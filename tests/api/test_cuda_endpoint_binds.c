@@ -335,7 +335,7 @@ static void test_copy_destroyed(void)
     EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
 }
 
-/* An unbind while a copy to a team is queued: what has not arrived is a fault, and the other members' memory is kept. */
+/* An unbind while a copy to a team is queued: what has not arrived is a fault; other members' memory is kept. */
 static void test_copy_unbound_meanwhile(void)
 {
     CUdeviceptr from;
