@@ -12,7 +12,7 @@ EMCC = emcc -O2
 glib_flags = -I$(OUT)/glib/private -I$(OUT)/glib -I$(GLIB) -I$(GLIB)/glib
 flags = -std=gnu11 -D_GNU_SOURCE -DPACKAGE_VERSION=\"$(VERSION)\" -I$(TOP)/web/include -I$(OUT)/glib -I$(GLIB) -I$(GLIB)/glib -I$(OUT)/yajl -I. -I$(TOP) \
 	-I$(TOP)/api/include -I$(TOP)/lib/include -DG_LOG_DOMAIN=\"fanout\" -DFO_LIBDIR=\"/usr/lib/fanout\" -DFO_BINDIR=\"/usr/bin\" \
-	-Wall -Wextra -Wno-unused-parameter
+	-DFANOUT_CUDA_VERSION=13050 -Wall -Wextra -Wno-unused-parameter
 
 # Of GLib what the core asks for: containers, text, files, options. No main loop, processes, regular expressions or variants.
 glib_files = garcbox garray gbase64 gbitlock gbytes gcharset gchecksum gconvert gdataset gdate gdatetime gdir genviron gerror \
