@@ -56,7 +56,8 @@ $(OUT)/yajl/%.o: $(YAJL)/src/%.c $(OUT)/glib/glibconfig.h
 	$(EMCC) -I$(OUT)/yajl -I$(YAJL)/src -w -c -o $@ $<
 $(OUT)/core/%.o: $(TOP)/%.c $(OUT)/glib/glibconfig.h
 	@mkdir -p $(@D)
-	$(EMCC) $(flags) -c -o $@ $<
+	$(EMCC) $(flags) -MMD -MP -c -o $@ $<
+-include $(core_objects:.o=.d)
 $(OUT)/core/cli/main.o: flags += -Dmain=fanout_main
 
 # One file that is a function: each run is an instance of its own, as a process would be. The program lies in it as text,
