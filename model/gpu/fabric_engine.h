@@ -36,7 +36,7 @@ typedef struct {
     guint8 *data; /* sent, or room for what is fetched; of an atomic DATA_SLOT_BYTES, and its old value. NULL: timing
                    * only. Must live until `done`, of what is sent until `read` */
     guint32 endpoint;                                         /* for messages */
-    void (*read)(void *user, SimTime now_ps);                 /* all of `data` is sent; NULL: nobody asks */
+    void (*read)(void *user, SimTime now_ps);                 /* all of `data` is sent; may be NULL */
     void (*done)(void *user, TxnFault fault, SimTime now_ps); /* never from inside fabric_engine_post() */
     void (*drop)(void *user); /* in place of `done` where the fabric is freed first: frees memory alone; or NULL */
     void *user;

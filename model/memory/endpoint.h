@@ -20,7 +20,7 @@ typedef enum {
     ENDPOINT_OK,
     ENDPOINT_NOT_RESERVED, /* the program has not reserved the identifier */
     ENDPOINT_NOT_CREATED,  /* it has, but no endpoint was created or imported for it */
-    ENDPOINT_NOT_READY,    /* devices are missing in its team, or nobody asked yet whether it is ready */
+    ENDPOINT_NOT_READY,    /* devices are missing in its team, or it was not queried yet */
     ENDPOINT_OTHER_CLIQUE, /* the issuing GPU is in another clique than the endpoint's GPUs */
     ENDPOINT_OUT_OF_RANGE, /* not within the endpoint's bytes */
     ENDPOINT_NOT_BOUND,    /* a GPU of the endpoint has no memory bound behind a part of the range */

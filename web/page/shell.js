@@ -149,7 +149,7 @@ function shellKnows(line) {
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i];
     if (token.op) { first = true; continue; }
-    const text = token.word.map((piece) => piece.text).join('');
+    const text = shellText(token);
     if (/\$\(|>/.test(token.word.filter((p) => p.expands).map((p) => p.text).join('')) && /\$\(/.test(text)) return false;
     if (!first) continue;
     if (text === 'for') {
@@ -158,8 +158,7 @@ function shellKnows(line) {
     }
     if (text === 'do' || text === 'done') continue; // what is behind `do` is a command again
     if (text === 'fanout') {
-      const verb = tokens[i + 1] && tokens[i + 1].word && tokens[i + 1].word.map((piece) => piece.text).join('');
-      if (!['coll', 'bench', 'walk', 'systems'].includes(verb)) return false;
+      if (!['coll', 'bench', 'walk', 'systems'].includes(shellText(tokens[i + 1]))) return false;
     } else if (!(text in shellFilters)) return false;
     else if (text === 'sh' && !['columns.sh', 'by.sh'].includes(shellText(tokens[i + 1]))) return false;
     first = false;
@@ -171,9 +170,8 @@ function shellKnows(line) {
 async function shellRun(line, fanout) {
   const tokens = shellTokens(line), variables = {};
   let at = 0, said = '';
-  const expand = (word) => word.map((piece) => !piece.expands ? piece.text
-    : piece.text).join('').replace(/\$\{?([a-z_]+)\}?/g, (whole, name) => name in variables ? variables[name] : whole);
-  const peek = () => tokens[at] && tokens[at].word ? tokens[at].word.map((piece) => piece.text).join('') : null;
+  const expand = (word) => shellText({ word: word }).replace(/\$\{?([a-z_]+)\}?/g, (whole, name) => name in variables ? variables[name] : whole);
+  const peek = () => shellText(tokens[at]);
   const skip = () => { while (tokens[at] && tokens[at].op === ';') at++; };
   async function simple(input) {
     if (peek() === 'for') return loop();

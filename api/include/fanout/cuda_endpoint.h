@@ -146,7 +146,7 @@ typedef struct CUfabricCpyOperand_st {
     union {
         struct {
             CUdeviceptr ptr;
-            CUmemLocation locHint; /* looked at by nobody here: managed memory does not move */
+            CUmemLocation locHint; /* without effect: managed memory does not move */
         } ptr;
         struct {
             CUlogicalEndpointId id;
