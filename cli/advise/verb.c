@@ -6,18 +6,16 @@
 #include <math.h>
 
 #include "cli/advise/args.h"
+#include "cli/advise/sure.h"
 #include "cli/live/live.h"
 #include "cli/live/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/run.h"
 #include "cli/system.h"
 #include "sim/param/size.h"
-#include "validate/error_model.h"
 
 #define ADVISE_CROSSINGS 4000000
-#define ADVISE_SLACK_PCT 2u /* fewer CTAs are better while they take no longer than that */
-#define ADVISE_SAME_PCT                                                                                                \
-    5 /* of one algorithm's two times only noise is unsure: 1.645 * sqrt(2) * VALIDATE_NEAR_NOISE_SD */
+#define ADVISE_SLACK_PCT 2u  /* fewer CTAs are better while they take no longer than that */
 #define ADVISE_MORE_MAX 4u   /* times the algorithm's own number of CTAs */
 #define ADVISE_NEAR_PCT 125u /* a crossover is known when its sizes are so near */
 
@@ -153,52 +151,6 @@ static ExitCode advise_ctas(const Advise *advise, guint64 bytes, CollResult *bes
 
 /* ---- a size */
 
-/* Whose rows an algorithm's are among the measured ones. */
-static const char *advise_program(const Advise *advise, CollAlgo algo)
-{
-    if (coll_library_is_framework(advise->plan.spec.library) && !coll_algo_is_nccl(algo))
-        return coll_library_names[advise->plan.spec.library];
-    return coll_algo_family(algo) == COLL_OF_SYMMETRIC_MEMORY ? "nccl-sym"
-           : coll_algo_is_nccl(algo)                          ? "nccl"
-                                                              : "kernel";
-}
-
-static ValidateNear advise_near(const Advise *advise, guint64 bytes, const CollResult *result, gboolean own)
-{
-    const CollSpec *spec = &advise->plan.spec;
-    const ValidateCell cell = {.preset = advise->system->name,
-                               .arch = advise->system->spec.sm.arch,
-                               .op = spec->op,
-                               .gpus = advise->plan.gpus,
-                               .bytes = bytes,
-                               .program = advise_program(advise, result->algo),
-                               .algo = own || coll_algo_family(result->algo) == COLL_OF_SYMMETRIC_MEMORY
-                                           ? "auto"
-                                           : coll_algo_name(result->algo),
-                               .nccl = spec->nccl ? spec->nccl : coll_nccl_newest()};
-    return validate_near(advise->errors, &cell, VALIDATE_NEAR_ALL);
-}
-
-/* How much longer the program's own choice takes when both times are corrected, and how sure that is. */
-static void advise_add_corrected(Advise *advise, guint64 bytes, const CollResult *best, const CollResult *own,
-                                 double loss_pct, gboolean largest)
-{
-    const gboolean same = best->algo == own->algo && best->proto == own->proto; /* what errs in one errs in the other */
-    const ValidateNear of_best = advise_near(advise, bytes, best, same), of_own = advise_near(advise, bytes, own, TRUE);
-    double corrected_pct = NAN, uncertainty_pct = NAN;
-    if (of_best.rows && of_own.rows) {
-        corrected_pct =
-            (validate_near_time(&of_own, (double)own->time_ps) / validate_near_time(&of_best, (double)best->time_ps) -
-             1) *
-            100;
-        uncertainty_pct = same ? ADVISE_SAME_PCT : hypot(of_best.half_width_pct, of_own.half_width_pct);
-    }
-    table_fixed(advise->table, corrected_pct);
-    table_fixed(advise->table, uncertainty_pct);
-    if (largest)
-        advise->loss_unsure = !(corrected_pct > uncertainty_pct) || loss_pct <= 0;
-}
-
 static void advise_add(Advise *advise, guint64 bytes, const CollResult *best, const CollResult *own)
 {
     Table *table = advise->table;
@@ -219,7 +171,11 @@ static void advise_add(Advise *advise, guint64 bytes, const CollResult *best, co
         advise->loss_bytes = bytes;
     }
     table_fixed(table, loss_pct);
-    advise_add_corrected(advise, bytes, best, own, loss_pct, largest);
+    const AdviseSure sure = advise_sure(advise->errors, advise->system, &advise->plan, bytes, best, own);
+    table_fixed(table, sure.loss_pct);
+    table_fixed(table, sure.half_width_pct);
+    if (largest)
+        advise->loss_unsure = !(sure.loss_pct > sure.half_width_pct);
     table_text(table, coll_fidelity_name(best->fidelity));
     advise->used[best->algo] = TRUE;
 }
