@@ -22,6 +22,13 @@ void warp_loads_dropped(Sm *sm, Reg *reg, SimTime now_ps)
 /* The bytes of one answer to those lanes; they begin at the lowest of their addresses. */
 static void load_scatter(const Reg *reg, guint32 lanes, const guint8 *bytes)
 {
+    if (!reg->lane_va && reg->lane_stride >= 4 && reg->width == 4) { /* lanes that follow each other, as LL's words */
+        guint8 *to = reg_lane(reg, 4, (guint32)__builtin_ctz(lanes));
+        const gsize apart = reg->apart ? reg->apart : 4;
+        for (guint32 n = (guint32)__builtin_popcount(lanes); n > 0; n--, to += apart, bytes += reg->lane_stride)
+            memcpy(to, bytes, 4);
+        return;
+    }
     guint64 va[WARP_LANES], base = G_MAXUINT64;
     for (guint32 left = lanes; left; left &= left - 1) {
         guint32 l = (guint32)__builtin_ctz(left);

@@ -11,12 +11,17 @@
 
 #include "model/sm/internal.h"
 
-static gboolean poll_holds(const Uop *uop, const guint8 *bytes)
+static inline gboolean poll_holds(const Uop *uop, const guint8 *bytes)
 {
-    guint64 value = 0;
-    memcpy(&value, bytes, uop->width == 4 ? 4 : 8);
-    guint64 mask = uop->width == 4 ? 0xffffffffu : G_MAXUINT64;
-    guint64 ref = uop->value & mask;
+    guint64 value = 0, ref = uop->value;
+    if (uop->width == 4) {
+        guint32 word;
+        memcpy(&word, bytes, 4);
+        value = word;
+        ref = (guint32)ref;
+    } else {
+        memcpy(&value, bytes, 8);
+    }
     switch ((PollTest)uop->test) {
     case POLL_EQ: return value == ref;
     case POLL_NE: return value != ref;
@@ -72,6 +77,13 @@ static inline const guint8 *poll_look(Warp *warp, guint64 va, PollView *view, Fa
     return poll_look_up(warp, va, view, fault);
 }
 
+/* How many lanes from this one on are looked at together: all the others, if their flags stand one step apart and in
+ * the same mapping as this one's. */
+static guint32 poll_lanes_in(const Uop *uop, guint32 lane, const PollView *view)
+{
+    return !uop->lane_va && uop_lane_va(uop, uop->lanes - 1u) - view->va < view->addresses ? uop->lanes - lane : 1;
+}
+
 /* What stands around each lane's flag comes with the read that sees it: all at once where the lanes' parts stand side
  * by side in memory as they do in the register. */
 static void poll_copy(Warp *warp)
@@ -82,12 +94,10 @@ static void poll_copy(Warp *warp)
     if (!uop->dst || !uop->dst->bytes)
         return;
     guint32 width = uop->dst->width;
-    gboolean beside = !uop->lane_va && uop->lane_stride == width;
-    for (guint32 l = 0, n = 1; l < uop->lanes; l += n) {
+    for (guint32 l = 0, n; l < uop->lanes; l += n) {
         guint64 va = uop_lane_va(uop, l);
         const guint8 *bytes = poll_look(warp, va, &view, &fault);
-        if (beside && uop_lane_va(uop, uop->lanes - 1u) - view.va < view.addresses)
-            n = uop->lanes - l;
+        n = uop->lane_stride == width ? poll_lanes_in(uop, l, &view) : 1;
         if (bytes)
             memcpy(uop->dst->bytes + l * width, bytes - (view.offset + (va - view.va)) % width, n * width);
     }
@@ -121,6 +131,15 @@ static void poll_finish(Warp *warp, SimTime visible_ps)
     sim_at(gpu->sim, &warp->timer, MAX(at_ps, sim_now_ps(gpu->sim)), EVENT_PRIORITY_DEVICE);
 }
 
+/* Of n lanes, the first one's flag being at `bytes`: how many hold before the first that does not. */
+static guint32 poll_lanes_seen(const Uop *uop, const guint8 *bytes, guint32 n)
+{
+    guint32 seen = 0;
+    for (; seen < n && poll_holds(uop, bytes); seen++)
+        bytes += uop->lane_stride;
+    return seen;
+}
+
 static void poll_on_written(MemWatch *watch, SimTime visible_ps);
 
 static void poll_report(const Warp *warp, guint64 va, FaultKind kind)
@@ -144,13 +163,19 @@ static void poll_continue(Warp *warp, SimTime visible_ps)
 {
     const Uop *uop = &warp->current;
     PollView view = {0};
-    for (; warp->done_lanes < uop->lanes; warp->done_lanes++) {
-        FaultKind fault;
+    while (warp->done_lanes < uop->lanes) {
+        FaultKind fault = FAULT_NONE;
         guint64 va = uop_lane_va(uop, warp->done_lanes);
         const guint8 *bytes = poll_look(warp, va, &view, &fault);
         if (!bytes) {
             poll_report(warp, va, fault);
-        } else if (!poll_holds(uop, bytes)) {
+            warp->done_lanes++;
+            continue;
+        }
+        guint32 n = poll_lanes_in(uop, warp->done_lanes, &view), seen = poll_lanes_seen(uop, bytes, n);
+        warp->done_lanes += seen;
+        if (seen < n) {
+            va = uop_lane_va(uop, warp->done_lanes);
             memory_watch(warp->cta->gpu->fabric->memory, &warp->watch, view.region, view.offset + (va - view.va),
                          uop->width, poll_on_written);
             return;
