@@ -171,7 +171,8 @@ static gboolean exchange_send(DeviceExchange *run, Uop *uop)
             return FALSE;
         }
         if (run->phase == EXCHANGE_AWAIT) {
-            *uop = (Uop){.kind = UOP_ARITH, .lanes = 1, .width = (guint8)exchange_width(exchange), .src = &run->data[i]};
+            *uop =
+                (Uop){.kind = UOP_ARITH, .lanes = 1, .width = (guint8)exchange_width(exchange), .src = &run->data[i]};
             return TRUE;
         }
         exchange_data_uop(run, uop, UOP_LOAD, run->input[run->first + i]);

@@ -260,7 +260,7 @@ void gpu_pipes_clear(Gpu *gpu);
 SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, Packet packet);
 void gpu_pipe_push_own(GpuPipe *pipe, SimTime at_ps, guint32 txn); /* an access to the GPU's own or its host's memory */
-SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
+SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps);    /* when HBM has moved them */
 
 /* The slot of an answer that stands in memory already, as nothing has changed these bytes yet (see DataPool); 0: it
  * must be read. Reads alone, of up to MEMORY_READ_MAX bytes. */

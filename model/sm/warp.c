@@ -182,6 +182,22 @@ gboolean warp_at_limit(Warp *warp, const Uop *uop)
     return TRUE;
 }
 
+/* To an observer. The SM's path is made by hand, not printed: it is made for every packet. */
+static void warp_show(const Sm *sm, const GpuRequest *request)
+{
+    const Gpu *gpu = sm->gpu;
+    const Packet packet = packet_new(request->kind, 0, gpu->id, 0, gpu_request_flits(gpu, request));
+    char path[64], digits[16];
+    guint at = sizeof digits - 1;
+    digits[at] = '\0';
+    for (guint32 id = sm->id; at == sizeof digits - 1 || id; id /= 10)
+        digits[--at] = (char)('0' + id % 10);
+    g_strlcpy(path, gpu->path, sizeof path);
+    g_strlcat(path, ".sm", sizeof path);
+    g_strlcat(path, digits + at, sizeof path);
+    gpu->fabric->probe(gpu->fabric->probe_user, PROBE_EVENT(PROBE_COALESCE, path, sm, &packet, sim_now_ps(gpu->sim)));
+}
+
 gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;
@@ -217,12 +233,8 @@ gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
                                               : spec->store_ps);
     }
     sm->packets++;
-    if (G_UNLIKELY(gpu->fabric->probe)) {
-        Packet packet = packet_new(request->kind, 0, gpu->id, 0, gpu_request_flits(gpu, request));
-        g_autofree char *path = g_strdup_printf("%s.sm%u", gpu->path, sm->id);
-        gpu->fabric->probe(gpu->fabric->probe_user,
-                           PROBE_EVENT(PROBE_COALESCE, path, sm, &packet, sim_now_ps(gpu->sim)));
-    }
+    if (G_UNLIKELY(gpu->fabric->probe))
+        warp_show(sm, request);
     if (G_LIKELY(way == SM_OUT_DIRECT))
         gpu_request(gpu, request, link);
     else if (way == SM_OUT_QUEUE)
