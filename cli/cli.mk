@@ -88,6 +88,8 @@ fanout_SOURCES = \
 	cli/self/interleave.c \
 	cli/self/speed.c \
 	cli/self/speed.h \
+	cli/self/counted.c \
+	cli/self/counted.h \
 	cli/self/targets.c \
 	cli/self/baseline.c \
 	cli/system.c \

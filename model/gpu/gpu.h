@@ -210,6 +210,7 @@ void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
  * moves no bytes needs no transaction: `plain` is called with `owner`. */
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
+guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps); /* the transaction alone */
 /* The same in two steps, for requests into the fabric. */
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request);
 void gpu_send(Gpu *gpu, Packet packet, guint32 link);
@@ -258,7 +259,8 @@ void gpu_pipes_init(Gpu *gpu);
 void gpu_pipes_clear(Gpu *gpu);
 SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, Packet packet);
-SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
+void gpu_pipe_push_own(GpuPipe *pipe, SimTime at_ps, guint32 txn); /* an access to the GPU's own or its host's memory */
+SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps);    /* when HBM has moved them */
 
 /* The slot of an answer that stands in memory already, as nothing has changed these bytes yet (see DataPool); 0: it
  * must be read. Reads alone, of up to MEMORY_READ_MAX bytes. */

@@ -85,7 +85,7 @@ static guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *request)
     return slot;
 }
 
-static guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
+guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
 {
     guint32 index = txn_take(gpu->txns);
     Txn *txn = txn_at(gpu->txns, index);
