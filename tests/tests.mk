@@ -110,7 +110,8 @@ dist_check_SCRIPTS = \
 	tests/wire/test_death.sh \
 	tests/wire/test_fuzz_wire.sh \
 	tests/wire/test_random_job.sh \
-	tests/wire/test_registered.sh
+	tests/wire/test_registered.sh \
+	tests/clients/test_field.sh
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/stream_requests.c tests/cli/timeline_checks.py
 EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
@@ -569,7 +570,6 @@ fuzz: tests/traces/fuzz_trace tests/traces/fuzz_door tests/validate/fuzz_param t
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/ptx/fuzz_ptx
 .PHONY: fuzz
 
-# The Python packages that tests/clients/test_ptx_clients.sh and tests/explore/test_pandas.sh would run, into a virtual environment of the build tree.
 # NCCL and nccl-tests, built from their sources, which are no part of this one: docs/nccl.md. NCCL=DIR NCCL_TESTS=DIR
 EXTRA_DIST += tests/nccl/check_nccl.sh tests/nccl/collectives.c
 .PHONY: check-nccl
@@ -578,7 +578,6 @@ check-nccl: all
 	  $(if $(CUDA_HOME),CUDA_HOME='$(CUDA_HOME)') ONLY='$(ONLY)' SYSTEM='$(SYSTEM)' \
 	  $(SHELL) $(srcdir)/tests/nccl/check_nccl.sh
 
-# The Python packages that tests/clients/test_ptx_clients.sh would run, into a virtual environment of the build tree.
 # The Python packages that tests/clients/test_ptx_clients.sh, tests/explore/test_pandas.sh and others would run, and the
 # CUDA compiler for their programs, into a virtual environment of the build tree. Some 2 GB.
 .PHONY: client-packages
