@@ -300,6 +300,7 @@ check_PROGRAMS += \
 	tests/model/test_port_share \
 	tests/model/test_preset \
 	tests/model/test_reduction \
+	tests/model/test_engine_rows \
 	tests/model/test_request_times \
 	tests/model/test_sm \
 	tests/model/test_issue_rate \
