@@ -302,6 +302,7 @@ check_PROGRAMS += \
 	tests/model/test_reduction \
 	tests/model/test_engine_rows \
 	tests/model/test_request_times \
+	tests/model/test_sm_rows \
 	tests/model/test_sm \
 	tests/model/test_issue_rate \
 	tests/model/test_switch \
