@@ -205,9 +205,33 @@ static void test_copies(void **state)
     }
 }
 
+/* Proves that an answer to a read takes the acknowledgement of writes with it where gpu.ack_flush_on_read says so: the
+ * read follows the write on both wires, so it is served a flit later, and the write ends 49 ns earlier than by the
+ * timer of 50. */
+static void test_flush_on_read(void **state)
+{
+    (void)state;
+    for (guint i = 0; i < 4; i++) {
+        const char *sets[] = {i / 2 ? "gpu.ack_flush_on_read=true" : "gpu.ack_flush_on_read=false", NULL};
+        Bed bed;
+        Answer wrote = {0}, read = {0};
+        bed_open(&bed, "teach-4gpu", sets, &(SimSpec){.seed = 1, .engine = engines[i % 2]});
+        GpuRequest write = {.kind = PACKET_WRITE, .bytes = 128, .region = bed_region(&bed, 1, 65536)};
+        GpuRequest load = {.kind = PACKET_READ, .bytes = 128, .region = write.region};
+        memory_set_cached(bed.fabric->memory, write.region, TRUE);
+        bed_send(&bed, 0, &write, &wrote);
+        bed_send(&bed, 0, &load, &read);
+        assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+        assert_int_equal(wrote.at_ps, i / 2 ? 821000 : 870000);
+        /* 17 behind the write's flits (9 + 9 - 1); where the acknowledgement goes first, 1 more */
+        assert_int_equal(read.at_ps, i / 2 ? 838000 : 837000);
+        bed_close(&bed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_copies)};
+                                       cmocka_unit_test(test_copies), cmocka_unit_test(test_flush_on_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
