@@ -229,9 +229,41 @@ static void test_flush_on_read(void **state)
     }
 }
 
+/* When the last of n loads of 128 B, sent at once by one link, is back. */
+static SimTime last_load_ps(guint n, const char *set, SimEngine engine)
+{
+    const char *sets[] = {set, "link.credit_batch_ps=1", NULL};
+    Bed bed;
+    Answer answer[5] = {{0}};
+    bed_open(&bed, "teach-4gpu", sets, &(SimSpec){.seed = 1, .engine = engine});
+    GpuRequest load = {.kind = PACKET_READ, .bytes = 128, .region = bed_region(&bed, 1, 65536)};
+    memory_set_cached(bed.fabric->memory, load.region, TRUE);
+    for (guint i = 0; i < n; i++)
+        bed_send(&bed, 0, &load, &answer[i]);
+    assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+    bed_close(&bed);
+    return answer[n - 1].at_ps;
+}
+
+/* Proves what a GPU's ingress buffer holds up: answers of 9 flits come 9 ns apart while they fit. The first one that does
+ * not begins when the first one's flits are free again and that is known: a flight of 100, 50 in the GPU, a flight back
+ * of 100, in steps of credit_batch_ps (1 ps). It ends 250.001 + 9 behind the first. */
+static void test_gpu_buffer(void **state)
+{
+    (void)state;
+    for (guint i = 0; i < 2; i++) {
+        assert_int_equal(last_load_ps(3, "link.credits_gpu_flits=32", engines[i]), 838000);
+        assert_int_equal(last_load_ps(4, "link.credits_gpu_flits=32", engines[i]), 820000 + 250001 + 9000);
+        assert_int_equal(last_load_ps(4, "link.credits_gpu_flits=36", engines[i]), 847000);
+        assert_int_equal(last_load_ps(5, "link.credits_gpu_flits=36", engines[i]), 820000 + 250001 + 9000);
+        assert_int_equal(last_load_ps(5, "link.credits_gpu_flits=45", engines[i]), 856000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_copies), cmocka_unit_test(test_flush_on_read)};
+                                       cmocka_unit_test(test_copies), cmocka_unit_test(test_flush_on_read),
+                                       cmocka_unit_test(test_gpu_buffer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
