@@ -94,8 +94,8 @@ static void nothing(Coll *coll, const CollResult *result, void *user)
 }
 
 /* Proves that CTAs of NCCL's kernels share a GPC by clusters: eight of GPU 0 are on four GPCs in clusters of two and on
- * two in clusters of four. Without clusters they are on one SM of a TPC each, and of the 66 TPCs in 8 GPCs the first two
- * GPCs have one more, which comes first: GPCs 0, 1, 0, 1, 2, 3, 4, 5. */
+ * two in clusters of four. Without clusters they are on one SM of a TPC each, and of the 66 TPCs in 8 GPCs the first
+ * two GPCs have one more, which comes first: GPCs 0, 1, 0, 1, 2, 3, 4, 5. */
 static void test_clusters(void **state)
 {
     (void)state;

@@ -186,8 +186,8 @@ static void test_worker_is_quiet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),       cmocka_unit_test(test_values_wrong), cmocka_unit_test(test_latin),
-        cmocka_unit_test(test_latin_stream), cmocka_unit_test(test_result),       cmocka_unit_test(test_units),
+        cmocka_unit_test(test_values),          cmocka_unit_test(test_values_wrong), cmocka_unit_test(test_latin),
+        cmocka_unit_test(test_latin_stream),    cmocka_unit_test(test_result),       cmocka_unit_test(test_units),
         cmocka_unit_test(test_worker_is_quiet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

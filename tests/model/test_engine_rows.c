@@ -25,7 +25,8 @@ static void note_end(void *user, TxnFault fault, SimTime now_ps)
 static const SimEngine engines[] = {SIM_ENGINE_REFERENCE, SIM_ENGINE_FAST};
 
 /* n operations of so many bytes each, posted at once. set: changes, with spaces between, or NULL. */
-static void run(Post *post, PacketKind kind, guint32 bytes, gboolean counted, guint n, const char *set, SimEngine engine)
+static void run(Post *post, PacketKind kind, guint32 bytes, gboolean counted, guint n, const char *set,
+                SimEngine engine)
 {
     g_auto(GStrv) sets = g_strsplit(set ? set : "", " ", -1);
     Ended ended[3];
@@ -53,8 +54,8 @@ static void run(Post *post, PacketKind kind, guint32 bytes, gboolean counted, gu
 static void ends(const Post *post, guint index, SimTime right_ps, const char *set)
 {
     if (post->end_ps[index] != right_ps)
-        fail_msg("%s: operation %u ends at %" G_GUINT64_FORMAT " ps, should be %" G_GUINT64_FORMAT, set ? set : "as it is",
-                 index, post->end_ps[index], right_ps);
+        fail_msg("%s: operation %u ends at %" G_GUINT64_FORMAT " ps, should be %" G_GUINT64_FORMAT,
+                 set ? set : "as it is", index, post->end_ps[index], right_ps);
 }
 
 /* 50 ns to the engine, 50 to the first packet, what the packets take (tests/model/test_request_times.c: 820 for a load
@@ -71,8 +72,8 @@ static const struct {
     {PACKET_READ, 128, FALSE, "gpu.fabric_post_ps=57000", 977000},
     {PACKET_READ, 128, FALSE, "gpu.fabric_start_ps=61000", 981000},
     {PACKET_READ, 128, FALSE, "gpu.fabric_report_ps=63000", 983000},
-    {PACKET_READ, 128, FALSE, "gpu.fabric_issue_ps=90000", 970000}, /* there is no second packet, */
-    {PACKET_READ, 128, FALSE, "gpu.fabric_retry_ps=1", 970000},     /* no refusal, */
+    {PACKET_READ, 128, FALSE, "gpu.fabric_issue_ps=90000", 970000},  /* there is no second packet, */
+    {PACKET_READ, 128, FALSE, "gpu.fabric_retry_ps=1", 970000},      /* no refusal, */
     {PACKET_READ, 128, FALSE, "gpu.fabric_counter_flits=3", 970000}, /* and no counter */
     /* the second answer, of 9 flits on each wire, comes behind the first, or as much later as its request left */
     {PACKET_READ, 256, FALSE, NULL, 979000},
@@ -111,8 +112,8 @@ static void test_queue(void **state)
         /* the next try is at 2 us, when nothing is at work: 2000 + 920 */
         {"gpu.fabric_queue=1 gpu.fabric_operations=1 gpu.fabric_retry_ps=1950000", {970000, 1890000, 2920000}, 1, 1},
         {"gpu.fabric_queue=2 gpu.fabric_operations=1", {970000, 1890000, 2810000}, 0, 0},
-        /* two at work: each issues its packet in turn, a nanosecond apart, and answers are 9 ns apart; the third, as the
-         * first has ended */
+        /* two at work: each issues its packet in turn, a nanosecond apart, and answers are 9 ns apart; the third,
+         * as the first has ended */
         {"gpu.fabric_queue=1 gpu.fabric_operations=2", {970000, 979000, 1890000}, 0, 0},
     };
     for (guint i = 0; i < 2 * G_N_ELEMENTS(queues); i++) {

@@ -206,8 +206,8 @@ static void test_refused(void **state)
     bed_refused("teach-4gpu", (const char *const[]){MERGE_ON, "fault.gpu_silent=gpu1", NULL}, "[switch] merge_entries");
 }
 
-/* Proves how many loads an entry waits for: two GPUs load a line at once, a third 3 us later. Where an entry is free after
- * two, or after one, the third load goes to the line's GPU; where it waits for three, or for all, it does not. */
+/* Proves how many loads an entry waits for: two GPUs load a line at once, a third 3 us later. Where an entry is free
+ * after two, or after one, the third load goes to the line's GPU; where it waits for three, or for all, it does not. */
 static void test_readers(void **state)
 {
     (void)state;

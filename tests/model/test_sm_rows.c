@@ -64,7 +64,7 @@ static void test_fence_rows(void **state)
         {1, 100001, NULL, 1091000},
         {1, 100001, "sm.fence_join_ps=110000", 681001},
         {1, 60000, "sm.fence_join_ps=50000", 1091000},
-        {1, 100001, "sm.fence_overlap_ps=0", 1162000}, /* behind the first: 2 * 581 */
+        {1, 100001, "sm.fence_overlap_ps=0", 1162000},       /* behind the first: 2 * 581 */
         {1, 100001, "sm.fence_snapshot_ps=350000", 1091000}, /* the round is 50 later and as much shorter */
     };
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
@@ -72,8 +72,8 @@ static void test_fence_rows(void **state)
            rows[i].set ? rows[i].set : "as it is");
 }
 
-/* Proves that a fence behind a store ends fence_return_ps after the store's acknowledgement, which is there 870 ns after
- * the store went out (test_request_times), at 0. */
+/* Proves that a fence behind a store ends fence_return_ps after the store's acknowledgement, which is there 870 ns
+ * after the store went out (test_request_times), at 0. */
 static void test_fence_return(void **state)
 {
     (void)state;
@@ -153,8 +153,8 @@ static void test_places(void **state)
     }
 }
 
-/* Proves that a store to the bytes of one that waits takes its place, and the LSU 1.8 ns instead of 2. Store 3 waits from
- * 4 ns to 9; stores 4 and 5 merge with it, 6, which comes at 9.6, waits until 18, and so on. */
+/* Proves that a store to the bytes of one that waits takes its place, and the LSU 1.8 ns instead of 2. Store 3 waits
+ * from 4 ns to 9; stores 4 and 5 merge with it, 6, which comes at 9.6, waits until 18, and so on. */
 static void test_merge(void **state)
 {
     (void)state;
@@ -184,8 +184,8 @@ static guint64 other_link(const Stand *stand)
     return FAR_VA + request.offset;
 }
 
-/* Proves that SMs which share a queue wait for each other, and others do not. SM 0 stores ten times to one port; at 5 ns
- * SM 1 loads by another one, which takes 820. In the queue of SM 0 its request leaves behind store 3, at 9. */
+/* Proves that SMs which share a queue wait for each other, and others do not. SM 0 stores ten times to one port; at
+ * 5 ns SM 1 loads by another one, which takes 820. In the queue of SM 0 its request leaves behind store 3, at 9. */
 static void test_queues(void **state)
 {
     (void)state;
@@ -248,12 +248,8 @@ static void test_gpcs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fence_rows),
-        cmocka_unit_test(test_fence_return),
-        cmocka_unit_test(test_stores_max),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_queues),
+        cmocka_unit_test(test_fence_rows), cmocka_unit_test(test_fence_return), cmocka_unit_test(test_stores_max),
+        cmocka_unit_test(test_places),     cmocka_unit_test(test_merge),        cmocka_unit_test(test_queues),
         cmocka_unit_test(test_gpcs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,8 @@ static const FuzzSeed seeds[] = {
     {"ptx-fabric",
      ".version 9.3\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u32 p_next, .param .u64 p_own) {\n"
      " .reg .b32 %r<9>; .reg .b64 %w<9>; .reg .pred %p<4>; .reg .b8 %b<2>; .reg .b16 %h<2>;\n"
-     " .shared .align 128 .b8 sm[2048]; .shared .align 8 .b64 bar; ld.param.u32 %r0,[p_next]; ld.param.u64 %w1,[p_own];\n"
+     " .shared .align 128 .b8 sm[2048]; .shared .align 8 .b64 bar; ld.param.u32 %r0,[p_next]; ld.param.u64 "
+     "%w1,[p_own];\n"
      " mov.u32 %r3,%tid.x; mov.u64 %w2,0; mov.u64 %w3,65536; mov.b16 %h1,7; setp.eq.u32 %p1,%r3,0;\n"
      " @%p1 mbarrier.init.layout::v1.shared::cta.b64 [bar],1; fence.proxy.async.shared::cta; bar.sync 0;\n"
      " @%p1 fabric.try_put.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes"
@@ -113,7 +114,8 @@ static const FuzzSeed seeds[] = {
     {"ptx-tensor",
      ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
      " .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .pred %p;\n"
-     " .shared .align 128 .b8 map[128]; .shared .align 128 .b8 sm[2048]; .shared .align 8 .b64 bar; ld.param.u64 %d1,[p];\n"
+     " .shared .align 128 .b8 map[128]; .shared .align 128 .b8 sm[2048]; .shared .align 8 .b64 bar; ld.param.u64 "
+     "%d1,[p];\n"
      " mov.u32 %r0,sm; mov.u32 %r2,bar; mov.u32 %r3,4; mov.u32 %r4,map; mbarrier.init.shared.b64 [%r2],1;\n"
      " tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r4],1; tensormap.replace.tile.box_dim.shared::cta.b1024.b32 "
      "[%r4],0,%r3;\n"

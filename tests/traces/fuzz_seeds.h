@@ -141,16 +141,18 @@ static FuzzSeed seeds[] = {
  * changes of bytes meet what is read. */
 #define NSIGHT_COMM(pid, rank)                                                                                         \
     "INSERT INTO NVTX_EVENTS VALUES (10, 15, 59, 'ncclCommInitRank', NULL, " pid " << 24 | 7, "                        \
-    "'{\"Communicator ID\": 99, \"No. of ranks\": 2, \"Rank\": " rank ", \"CUDA device\": " rank "}');"                    \
+    "'{\"Communicator ID\": 99, \"No. of ranks\": 2, \"Rank\": " rank ", \"CUDA device\": " rank "}');"                \
     "INSERT INTO NVTX_EVENTS VALUES (20, 25, 59, NULL, 1, " pid " << 24 | 7, "                                         \
     "'{\"Communicator ID\": 99, \"Message size [bytes]\": 4096, \"Reduction operation\": \"Sum\"}');"
 static const char nsight_export[] =
     "PRAGMA page_size = 512; CREATE TABLE StringIds (id INTEGER, value TEXT);"
     "INSERT INTO StringIds VALUES (1, 'ncclAllReduce'), (2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL');"
-    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER, globalTid INTEGER, "
-    "jsonText TEXT);" NSIGHT_COMM("4711", "0") NSIGHT_COMM("4712", "1")
-    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, shortName INTEGER);"
-    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 2);";
+    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER, globalTid "
+    "INTEGER, "
+    "jsonText TEXT);" NSIGHT_COMM("4711", "0")
+        NSIGHT_COMM("4712", "1") "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId "
+                                 "INTEGER, shortName INTEGER);"
+                                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 2);";
 
 /* Makes what is not written above. Its memory stays. */
 static inline void seeds_begin(void)

@@ -144,7 +144,10 @@ static GByteArray *binary_file(gboolean starts)
     return file;
 }
 
-static guint8 *last_node(GByteArray *file) { return file->data + file->len - 39; } /* the receive: nothing waits for it */
+static guint8 *last_node(GByteArray *file)
+{
+    return file->data + file->len - 39;
+} /* the receive: nothing waits for it */
 
 /* Proves that the binary form is read as the text is, dependencies on starts with it, on whatever cpu and nic its nodes
  * are; and written byte for byte as LogGOPSim's own compiler lays it out. */

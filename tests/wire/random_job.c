@@ -4,8 +4,8 @@
  *     fanout exec -s dgx-h100 -- ./random_job SEED STEPS
  *
  * Each process has a device and a block of its memory, of which the others have mappings by its descriptor; memory of a
- * file in /dev/shm, which each has mapped by itself and registered; a multicast object of all devices' blocks, in which a
- * write reaches each of them and a read gives their sum; and a stream. A step draws for each process some pieces of
+ * file in /dev/shm, which each has mapped by itself and registered; a multicast object of all devices' blocks, in which
+ * a write reaches each of them and a read gives their sum; and a stream. A step draws for each process some pieces of
  * work: a kernel that adds a block's part and a number to another's, a copy, a fill. They run one by one, or as a graph
  * that is captured, or made by hand, and launched so often. No two pieces of one step touch words that another one
  * writes, so there is one right result. The model is computed by every process for all of them, in plain arrays. */
