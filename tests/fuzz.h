@@ -42,7 +42,7 @@ static inline void fuzz_on_signal(int number)
     raise(number == SIGPROF ? SIGABRT : number);
 }
 
-/* SIGPROF once this program has used so many seconds of the processor: on a busy machine a second is little. 0: never. */
+/* SIGPROF once this program has used so many seconds of the processor, however busy the machine is. 0: never. */
 static inline void fuzz_watch(guint seconds)
 {
     const struct itimerval timer = {.it_value.tv_sec = seconds};

@@ -246,8 +246,8 @@ static SimTime last_load_ps(guint n, const char *set, SimEngine engine)
 }
 
 /* Proves what a GPU's ingress buffer holds up: answers of 9 flits come 9 ns apart while they fit. The first one that
- * does not begins when the first one's flits are free again and that is known: a flight of 100, 50 in the GPU, a flight back
- * of 100, in steps of credit_batch_ps (1 ps). It ends 250.001 + 9 behind the first. */
+ * does not begins when the first one's flits are free again and that is known: a flight of 100, 50 in the GPU, a flight
+ * back of 100, in steps of credit_batch_ps (1 ps). It ends 250.001 + 9 behind the first. */
 static void test_gpu_buffer(void **state)
 {
     (void)state;
