@@ -2,7 +2,7 @@
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
-EXTRA_DIST += tests/cli/mistakes.txt
+EXTRA_DIST += tests/cli/mistakes.txt tests/model/rows.list
 EXTRA_DIST += tests/ptx/fabric_forms.py tests/ptx/fabric_forms.txt
 EXTRA_DIST += tests/plain.sh tests/summary.sh tests/README.md
 noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
@@ -111,7 +111,9 @@ dist_check_SCRIPTS = \
 	tests/wire/test_death.sh \
 	tests/wire/test_fuzz_wire.sh \
 	tests/wire/test_random_job.sh \
-	tests/wire/test_registered.sh
+	tests/wire/test_registered.sh \
+	tests/clients/test_field.sh \
+	tests/model/test_rows_named.sh
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/stream_requests.c tests/cli/timeline_checks.py
 EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
@@ -292,7 +294,9 @@ check_PROGRAMS += \
 	tests/model/test_port_share \
 	tests/model/test_preset \
 	tests/model/test_reduction \
+	tests/model/test_engine_rows \
 	tests/model/test_request_times \
+	tests/model/test_sm_rows \
 	tests/model/test_sm \
 	tests/model/test_issue_rate \
 	tests/model/test_switch \
@@ -350,7 +354,11 @@ tests_random_test_bounds_LDADD = $(TEST_LDADD) -lm
 tests_random_test_random_programs_SOURCES = tests/random/test_random_programs.c $(random_programs)
 tests_random_test_random_programs_LDADD = $(TEST_LDADD) -lm
 tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
+tests_traces_fuzz_trace_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+tests_traces_fuzz_trace_LDADD = $(TEST_LDADD) $(SQLITE_LIBS)
 tests_traces_fuzz_door_SOURCES = tests/traces/fuzz_door.c
+tests_traces_fuzz_door_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+tests_traces_fuzz_door_LDADD = $(TEST_LDADD) $(SQLITE_LIBS)
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c cli/hints.c \
@@ -562,7 +570,6 @@ fuzz: tests/traces/fuzz_trace tests/traces/fuzz_door tests/validate/fuzz_param t
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/ptx/fuzz_ptx
 .PHONY: fuzz
 
-# The Python packages that tests/clients/test_ptx_clients.sh and tests/explore/test_pandas.sh would run, into a virtual environment of the build tree.
 # NCCL and nccl-tests, built from their sources, which are no part of this one: docs/nccl.md. NCCL=DIR NCCL_TESTS=DIR
 EXTRA_DIST += tests/nccl/check_nccl.sh tests/nccl/collectives.c
 .PHONY: check-nccl
@@ -571,7 +578,6 @@ check-nccl: all
 	  $(if $(CUDA_HOME),CUDA_HOME='$(CUDA_HOME)') ONLY='$(ONLY)' SYSTEM='$(SYSTEM)' \
 	  $(SHELL) $(srcdir)/tests/nccl/check_nccl.sh
 
-# The Python packages that tests/clients/test_ptx_clients.sh would run, into a virtual environment of the build tree.
 # The Python packages that tests/clients/test_ptx_clients.sh, tests/explore/test_pandas.sh and others would run, and the
 # CUDA compiler for their programs, into a virtual environment of the build tree. Some 2 GB.
 .PHONY: client-packages

@@ -166,7 +166,7 @@ refuses "resident" coll all_reduce --ctas 5000
 refuses "does not go with" coll all_reduce -o xor -d float -a ring
 
 # Rates of flows, of which one makes room for another in turn, are not solved for ever at one instant.
-timeout 60 "$FANOUT" coll all_gather -a ring -s gb200-nvl72 -n 8 -b 64M --fidelity flow --data off >flow ||
+(ulimit -t 120 && exec "$FANOUT" coll all_gather -a ring -s gb200-nvl72 -n 8 -b 64M --fidelity flow --data off) >flow ||
     complain "flows of a ring: exit $?"
 grep -q '^  all_gather .* flow$' flow || complain "flows of a ring: no row"
 

@@ -200,7 +200,7 @@ static CUresult bind_any(Call *call, Team *team, const Bind *bind)
         return result;
     team_ref(team);
     phys_ref(bind->phys);
-    result = team_wait_ready(call, team);
+    result = team_wait_ready(call, team, bind->handle);
     if (result == CUDA_SUCCESS && vmm_team(call, bind->handle) != team)
         result = CUDA_ERROR_INVALID_VALUE; /* released by another thread while this one waited */
     if (result == CUDA_SUCCESS)

@@ -149,7 +149,13 @@ static gboolean complete(Team *team, gint *sequence)
     return all;
 }
 
-static CUresult wait_for_members(Call *call, Team *team)
+/* Another thread may have given the handle back: whoever waits by it could then wait for ever. */
+static gboolean is_held(Call *call, const Team *team, guint64 handle)
+{
+    return handle_get(call->cuda->handles, HANDLE_MULTICAST, handle, NULL) == team;
+}
+
+static CUresult wait_for_members(Call *call, Team *team, guint64 handle)
 {
     guint64 watchdog_us = call->cuda->spec.watchdog_ms * 1000;
     CUresult result = CUDA_SUCCESS;
@@ -166,7 +172,10 @@ static CUresult wait_for_members(Call *call, Team *team)
             result = CUDA_ERROR_DEINITIALIZED;
         else if (status == ENGINE_GONE)
             result = CUDA_ERROR_DEVICE_UNAVAILABLE;
-        else if (status != ENGINE_OK && !complete(team, &sequence)) { /* no process is left that could add one */
+        else if (!is_held(call, team, handle)) {
+            cuda_diagnose(call, handle, -1, 0, "released by another thread while this one waited for team members");
+            result = CUDA_ERROR_INVALID_VALUE;
+        } else if (status != ENGINE_OK && !complete(team, &sequence)) { /* no process is left that could add one */
             say_who_is_missing(call, team);
             result = CUDA_ERROR_LAUNCH_TIMEOUT;
         } else if (watchdog_us != 0 && (guint64)(host_clock_us() - start) >= watchdog_us &&
@@ -267,9 +276,9 @@ CUresult team_is_ready(Call *call, Team *team, gboolean *ready)
     return CUDA_SUCCESS;
 }
 
-CUresult team_wait_ready(Call *call, Team *team)
+CUresult team_wait_ready(Call *call, Team *team, guint64 handle)
 {
-    CUresult result = team_is_lost(call, team) ? CUDA_ERROR_INVALID_VALUE : wait_for_members(call, team);
+    CUresult result = team_is_lost(call, team) ? CUDA_ERROR_INVALID_VALUE : wait_for_members(call, team, handle);
 
     if (result == CUDA_SUCCESS && !team_is_one_clique(call, team))
         result = CUDA_ERROR_INVALID_DEVICE;

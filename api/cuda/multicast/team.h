@@ -136,9 +136,10 @@ CUresult team_is_ready(Call *call, Team *team, gboolean *ready);
 
 /* Waits, without any lock, until all devices were added and the fabric manager answered: SUCCESS,
  * or SYSTEM_NOT_READY (too slow), ILLEGAL_STATE (absent or broken), OUT_OF_MEMORY (table full), INVALID_DEVICE (members
- * of several cliques), and LAUNCH_TIMEOUT when the watchdog ends the wait for members. The
- * caller holds a reference of its own, and looks again whether its handles are live. */
-CUresult team_wait_ready(Call *call, Team *team);
+ * of several cliques), LAUNCH_TIMEOUT when the watchdog ends the wait for members, and INVALID_VALUE when another
+ * thread has released the handle by which the call names the team. The caller holds a reference of its own, and looks
+ * again whether its handles are live. */
+CUresult team_wait_ready(Call *call, Team *team, guint64 handle);
 /* The fabric manager has lost the object by a restart: nothing more can be set up in it. */
 gboolean team_is_lost(Call *call, const Team *team);
 /* Asks the fabric manager once the team is complete; never waits. */
