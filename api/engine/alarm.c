@@ -48,6 +48,8 @@ void engine_alarm_arm(EngineAlarm *alarm)
     alarm->armed = TRUE;
 }
 
+Event *engine_alarm_event(EngineAlarm *alarm) { return &alarm->event; }
+
 void engine_alarm_free(EngineAlarm *alarm)
 {
     sim_cancel(alarm->engine->sim, &alarm->event);

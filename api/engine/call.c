@@ -19,7 +19,7 @@ void engine_disturbed(Engine *engine)
 
 void engine_tell_time(Engine *engine)
 {
-    __atomic_store_n(&engine->seen_ps, sim_now_ps(engine->sim), __ATOMIC_RELEASE);
+    __atomic_store_n(&engine->seen_ps, engine_now_ps(engine), __ATOMIC_RELEASE);
     if (engine->spec.gate)
         __atomic_store_n(engine->spec.gate->seen_ps, engine->seen_ps, __ATOMIC_RELEASE);
 }

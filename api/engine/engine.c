@@ -63,7 +63,7 @@ static gboolean handle(Engine *engine, EngineCall *call)
     const EngineRequest *request = &call->request;
 
     switch (request->op) {
-    case ENGINE_NOW: call->reply.time_ps = sim_now_ps(engine->sim); return TRUE;
+    case ENGINE_NOW: call->reply.time_ps = engine_now_ps(engine); return TRUE;
     case ENGINE_REPORT:
         if (request->object != 0) {
             engine_stats_report_client(engine, (Report *)(guintptr)request->argument, request->object);

@@ -22,7 +22,7 @@ static guint64 spin_slice_ps(const Engine *engine)
     const SimTime quantum_ps = engine->spec.query_quantum_ps;
 
     return engine->active->len > 0 ? quantum_ps
-                                   : MAX(quantum_ps, (sim_now_ps(engine->sim) - engine->stirred_ps) / SPIN_PARTS);
+                                   : MAX(quantum_ps, (engine_now_ps(engine) - engine->stirred_ps) / SPIN_PARTS);
 }
 
 SimStatus engine_run_slice(Engine *engine)
@@ -31,6 +31,9 @@ SimStatus engine_run_slice(Engine *engine)
                        : engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS
                                                         : SLICE_PS;
 
+    const guint64 skipped_ps = engine_skip(engine, engine->spins ? slice_ps : G_MAXUINT64);
+    if (engine->spins)
+        slice_ps -= skipped_ps;
     engine->in_time = TRUE;
     SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
     SimTime fault_ps = sim_background_ps(engine->sim); /* the next fault, or the fabric manager's reaction to one */

@@ -71,7 +71,7 @@ gboolean engine_is_quiet(Engine *engine)
     const gboolean stirred = engine->stirred;
     engine->stirred = FALSE;
     if (stirred)
-        engine->stirred_ps = sim_now_ps(engine->sim);
+        engine->stirred_ps = engine_now_ps(engine);
     pthread_mutex_unlock(&engine->lock);
     gboolean spins, quiet = tree_is_quiet(engine->tree, stirred, &spins, &busy);
     gboolean came = gate && gate->take(gate->self); /* who sleeps may have asked before it fell asleep */

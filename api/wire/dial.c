@@ -44,8 +44,7 @@ void wire_introduce(WireHello *hello, WireRole role, gboolean driver)
     snprintf(hello->program, sizeof hello->program, "%s", program_invocation_short_name);
 }
 
-/* Never 0 to 2: of a program that runs with these closed, what it prints would land there. */
-static int above_standard(int fd)
+int wire_own_fd(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
         return fd;
@@ -72,7 +71,7 @@ int wire_dial(const char *name, const WireHello *hello, WireWelcome *welcome, in
     if (length == 0 || length + 1 > sizeof address.sun_path)
         return -1;
     memcpy(address.sun_path + 1, name, length); /* a name without a file */
-    int fd = above_standard(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    int fd = wire_own_fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (fd < 0)
         return -1;
     if (hello->role == WIRE_ROLE_CONTROL) { /* an owner that does not run keeps no one else waiting */

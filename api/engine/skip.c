@@ -1,0 +1,66 @@
+/* Long sleeps. A run of the model has room for 140 s of simulated time (sim/engine/simtime.h), and programs may sleep
+ * for hours. While nothing on the machine is due, nothing happens there before the first sleeper wakes: from the first
+ * minute on that time is left out of the model's clock, and counted here. The job's clock, which calls and programs
+ * see, is the model's with what was left out on top; so sleeps and time-outs are as long as they say. Reports and
+ * timelines show the model's clock, and say how much was left out.
+ *
+ * Left out: a fault that is to come at its own time stands on the model's clock, and while one is to come nothing is
+ * left out. */
+#include "api/engine/internal.h"
+
+#define SKIP_FROM_PS (60 * PS_PER_S) /* room for 80 s of work after that; what is shorter is shown as it is */
+
+SimTime engine_now_ps(const Engine *engine) { return sim_now_ps(engine->sim) + engine->skipped_ps; }
+
+static gint compare_events(gconstpointer a, gconstpointer b)
+{
+    const Event *x = *(Event *const *)a, *y = *(Event *const *)b;
+
+    if (x->time_ps != y->time_ps)
+        return x->time_ps < y->time_ps ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void add_pending(GPtrArray *timers, Event *event)
+{
+    if (event_is_pending(event))
+        g_ptr_array_add(timers, event);
+}
+
+/* What sleepers, clients' timers and calls that go on a little later wait for, in its order. */
+static GPtrArray *timers_of(Engine *engine)
+{
+    GPtrArray *timers = g_ptr_array_new();
+
+    for (guint i = 0; i < engine->sleepers->len; i++)
+        add_pending(timers, &((Work *)g_ptr_array_index(engine->sleepers, i))->timer);
+    for (guint i = 0; i < engine->alarms->len; i++)
+        add_pending(timers, engine_alarm_event(g_ptr_array_index(engine->alarms, i)));
+    g_ptr_array_sort(timers, compare_events);
+    return timers;
+}
+
+guint64 engine_skip(Engine *engine, guint64 most_ps)
+{
+    const SimTime now_ps = sim_now_ps(engine->sim);
+
+    if (now_ps < SKIP_FROM_PS || sim_background_ps(engine->sim) != SIMTIME_NEVER)
+        return 0;
+    g_autoptr(GPtrArray) timers = timers_of(engine);
+    g_autoptr(GArray) at_ps = g_array_new(FALSE, FALSE, sizeof(SimTime));
+    if (timers->len == 0)
+        return 0;
+    const SimTime first_ps = ((Event *)g_ptr_array_index(timers, 0))->time_ps;
+    for (guint i = 0; i < timers->len; i++) {
+        Event *timer = g_ptr_array_index(timers, i);
+        g_array_append_val(at_ps, timer->time_ps);
+        sim_cancel(engine->sim, timer);
+    }
+    const SimTime due_ps = sim_due_ps(engine->sim); /* of the machine itself */
+    const guint64 skip_ps = MIN(MIN(first_ps, due_ps) - now_ps, most_ps);
+    for (guint i = 0; i < timers->len; i++)
+        sim_at(engine->sim, g_ptr_array_index(timers, i), g_array_index(at_ps, SimTime, i) - skip_ps,
+               EVENT_PRIORITY_PROCESS);
+    engine->skipped_ps += skip_ps;
+    return skip_ps;
+}
