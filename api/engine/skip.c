@@ -56,8 +56,8 @@ guint64 engine_skip(Engine *engine, guint64 most_ps)
         g_array_append_val(at_ps, timer->time_ps);
         sim_cancel(engine->sim, timer);
     }
-    const SimTime due_ps = sim_due_ps(engine->sim); /* of the machine itself */
-    const guint64 skip_ps = MIN(MIN(first_ps, due_ps) - now_ps, most_ps);
+    const gboolean idle = sim_due_ps(engine->sim) == SIMTIME_NEVER; /* on the machine itself */
+    const guint64 skip_ps = idle ? MIN(first_ps - now_ps, most_ps) : 0;
     for (guint i = 0; i < timers->len; i++)
         sim_at(engine->sim, g_ptr_array_index(timers, i), g_array_index(at_ps, SimTime, i) - skip_ps,
                EVENT_PRIORITY_PROCESS);

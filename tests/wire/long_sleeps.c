@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@
         }                                                                                                              \
     } while (0)
 #define BYTES (1u << 20)
-#define PS_PER_S 1000000000000ull
+#define PS_PER_S UINT64_C(1000000000000)
 
 static CUdeviceptr from, to;
 
@@ -101,7 +102,7 @@ int main(int argc, char **argv)
     say("join", begin_ps + 86400 * PS_PER_S);
     printf("copy %s\n", copy_ps() == one_ps ? "the same" : "another");
 
-    if (argc > 1) { /* another process sleeps for a minute, while this one's copies go on */
+    if (argc > 1 && strcmp(argv[1], "beside") == 0) { /* another process sleeps for a minute, while this one's copies go on */
         pid_t child = fork();
         if (child == 0) {
             execl("/bin/sleep", "sleep", "60", (char *)NULL);
