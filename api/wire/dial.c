@@ -53,12 +53,16 @@ int wire_own_fd(int fd)
     return own;
 }
 
-static int is_own_user(int fd)
+/* Of this user, and the process that its name tells: another one that listens there might never answer. Seen from a
+ * namespace of its own, an owner outside has no number (0). */
+static int is_owner(int fd, const char *name)
 {
     struct ucred owner;
     socklen_t size = sizeof owner;
+    int pid;
 
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size) == 0 && owner.uid == geteuid();
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size) == 0 && owner.uid == geteuid() &&
+           sscanf(name, "fanout-%d-", &pid) == 1 && (owner.pid == pid || owner.pid == 0);
 }
 
 int wire_dial(const char *name, const WireHello *hello, WireWelcome *welcome, int *page_fd)
@@ -81,7 +85,7 @@ int wire_dial(const char *name, const WireHello *hello, WireWelcome *welcome, in
     }
     if (connect(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) !=
             0 ||
-        !is_own_user(fd) || !message_send(fd, hello, sizeof *hello, NULL, 0, -1) ||
+        !is_owner(fd, name) || !message_send(fd, hello, sizeof *hello, NULL, 0, -1) ||
         message_receive(fd, welcome, sizeof *welcome, NULL, 0, &page, 0) != (gssize)sizeof *welcome ||
         welcome->head.magic != WIRE_MAGIC || welcome->head.kind != WIRE_WELCOME || welcome->refused) {
         if (page >= 0)
