@@ -38,7 +38,8 @@ typedef struct {
     gboolean lost;                /* the waveform could not be written, which has been said */
     Trace *record;                /* --record; NULL: none */
     Samples samples;
-    CollAuto *taken; /* what auto stood for */
+    CollAuto *taken;      /* what auto stood for */
+    CollAnchors *anchors; /* of one size for the next */
     CollAnswer *answer;
 } CollRows;
 
@@ -112,6 +113,7 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     if (group) {
         coll_group_on_candidate(group, coll_on_candidate, rows->live);
         coll_group_watch(group, rows->samples.watched.watch);
+        coll_group_share_anchors(group, rows->anchors);
     }
     if (group && coll_run(group, spec, result, &why)) {
         if (recording_end(g_steal_pointer(&ending), &why)) {
@@ -259,6 +261,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     if (record)
         rows.record = record_coll_new("coll", coll_gpus(&rows));
     rows.taken = coll_auto_new();
+    rows.anchors = coll_anchors_new();
     rows.answer = coll_answer_new(plan, coll_gpus(&rows));
     coll_table_widths(plan, width);
     rows.live = live_new(options, report, rows.table, n + (coll_wants_compare(&rows) ? 1 : 0), width);
@@ -281,6 +284,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     }
     code = samples_close(&rows.samples, code, error);
     coll_auto_free(rows.taken);
+    coll_anchors_free(rows.anchors);
     coll_answer_free(rows.answer);
     trace_free(rows.record);
     report_free(report);

@@ -24,8 +24,9 @@
         COLUMN_U64(message_size, "size", "elements", "of the total size, as nccl-tests counts it"),                    \
         COLUMN_FIXED(latency, "latency", "ms", 6, "of a call"), COLUMN_TEXT(backend, "backend", "the same as source"), \
         COLUMN_U64(bytes, "size", "B", "the same in bytes"),                                                           \
-        COLUMN_FIXED(uncertainty_pct, "+-", "%", 1, "half-width: p90 of the errors of the nearest measured rows"),     \
-        COLUMN_U64(near_rows, "near", "rows", "measured ones that this is from"),                                      \
+        COLUMN_FIXED(model_latency, "model", "ms", 6, "as simulated, before the neighbours' error is taken out"),      \
+        COLUMN_FIXED(uncertainty_pct, "+-", "%", 1, "half-width: nine of ten like this are not further off"),          \
+        COLUMN_U64(near_rows, "near", "rows", "measured neighbours that correct it; 0: the model alone"),              \
         COLUMN_TEXT(algo, "algo", "that the program takes"), COLUMN_TEXT(proto, "proto", "which protocol"),            \
         COLUMN_U64(ctas, "ctas", "", "of each rank's kernel"),                                                         \
         COLUMN_TEXT(fidelity, "fidelity", "packet: every packet; auto: flows, with rates of packets where needed"),    \
@@ -38,8 +39,9 @@ static const Column text_columns[] = {
     COLUMN_U64(gpus, "gpus", "", "ranks"),
     COLUMN_U64(bytes, "size", "B", "total size, as nccl-tests counts it"),
     COLUMN_FIXED(time_us, "time", "us", 2, "of a call"),
-    COLUMN_FIXED(uncertainty_pct, "+-", "%", 1, "half-width: p90 of the errors of the nearest measured rows"),
-    COLUMN_U64(near_rows, "near", "rows", "measured ones that this is from"),
+    COLUMN_FIXED(uncertainty_pct, "+-", "%", 1, "half-width: nine of ten like this are not further off"),
+    COLUMN_FIXED(model_us, "model", "us", 2, "as simulated, before the neighbours' error is taken out"),
+    COLUMN_U64(near_rows, "near", "rows", "measured neighbours that correct it; 0: the model alone"),
     COLUMN_TEXT(algo, "algo", "that the program takes"),
     COLUMN_TEXT(proto, "proto", "which protocol"),
     COLUMN_U64(ctas, "ctas", "", "of each rank's kernel"),
@@ -141,7 +143,7 @@ const Column *table_writer_columns(const TableWriter *writer)
 
 void table_writer_widths(const TableWriter *writer, const GPtrArray *rows, guint *width)
 {
-    static const guint usual[] = {0, 4, 0, 9, 6, 4, 13, 6, 4, 8};
+    static const guint usual[] = {0, 4, 0, 9, 6, 9, 4, 13, 6, 4, 8};
     memset(width, 0, (G_N_ELEMENTS(nccl_columns)) * sizeof *width);
     if (writer->planner)
         return;
@@ -187,7 +189,8 @@ static const char *table_dtype(NumericType type)
                                                           : numeric_type_name(type);
 }
 
-static void table_add_planner(const TableWriter *writer, Table *table, const ValidateRow *row, CollOp op, guint32 gpus)
+static void table_add_planner(const TableWriter *writer, Table *table, const ValidateRow *row, CollOp op, guint32 gpus,
+                              double time_us)
 {
     const char *source = table_source(writer->plan->library);
     table_text(table, "fanout");
@@ -198,9 +201,10 @@ static void table_add_planner(const TableWriter *writer, Table *table, const Val
     table_text(table, table_dtype(writer->plan->type));
     table_u64(table, gpus);
     table_u64(table, row->bytes / numeric_type_bytes(writer->plan->type));
-    table_fixed(table, row->simulated / 1e3);
+    table_fixed(table, time_us / 1e3);
     table_text(table, source);
     table_u64(table, row->bytes);
+    table_fixed(table, row->simulated / 1e3);
 }
 
 void table_writer_add(const TableWriter *writer, Table *table, const ValidateRow *row)
@@ -209,20 +213,31 @@ void table_writer_add(const TableWriter *writer, Table *table, const ValidateRow
     guint32 gpus = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
     coll_op_parse(row->op, &op);
     CollShape shape = table_shape(writer, op, gpus, row->bytes);
-    ValidateCell cell = {writer->system->spec.sm.arch, op, gpus, row->bytes, validate_kind(row->program),
-                         !writer->plan->graph};
-    ValidateNear near = {0};
-    if (writer->errors)
-        near = validate_near(writer->errors, &cell);
+    ValidateNear near = {.half_width_pct = NAN};
+    ValidateCell cell;
+    if (writer->errors && validate_cell_of(row, &cell)) {
+        cell.arch = writer->system->spec.sm.arch;
+        cell.id = NULL;
+        if (!cell.nccl && !coll_library_is_framework(writer->plan->library))
+            cell.nccl = coll_nccl_newest();
+        near = validate_near(writer->errors, &cell, VALIDATE_NEAR_ALL);
+    }
+    if (writer->plan->alone) { /* what would be taken out is uncertainty, then */
+        near.half_width_pct = (exp(fabs(near.log_error)) * (1 + near.half_width_pct / 100) - 1) * 100;
+        near.log_error = 0;
+    }
+    const double time_us = validate_near_time(&near, row->simulated);
     if (writer->planner) {
-        table_add_planner(writer, table, row, op, gpus);
+        table_add_planner(writer, table, row, op, gpus, time_us);
+        table_fixed(table, near.half_width_pct);
     } else {
         table_text(table, row->op);
         table_u64(table, gpus);
         table_u64(table, row->bytes);
+        table_fixed(table, time_us);
+        table_fixed(table, near.half_width_pct);
         table_fixed(table, row->simulated);
     }
-    table_fixed(table, near.rows ? near.half_width_pct : NAN);
     table_u64(table, near.rows);
     table_text(table, coll_algo_name(shape.algo));
     table_text(table, coll_proto_name(shape.proto));
