@@ -24,6 +24,7 @@ wire_talk = \
 # The engine, which libcuda.so.1 has in a program alone and `fanout exec` for a job, and the wire between the two.
 libfanout_core_la_SOURCES += \
 	api/engine/alarm.c \
+	api/engine/alarm.h \
 	api/engine/arrivals.c \
 	api/engine/call.c \
 	api/engine/control.c \
@@ -53,6 +54,7 @@ libfanout_core_la_SOURCES += \
 	api/engine/rounds.h \
 	api/engine/shared_event.c \
 	api/engine/skip.c \
+	api/engine/skip.h \
 	api/engine/slice.c \
 	api/engine/standstill.c \
 	api/engine/stats.c \

@@ -1,4 +1,5 @@
 /* Alarms of an owner's clients: what is to happen in simulated time, armed as a standstill ends. See gate.h. */
+#include "api/engine/alarm.h"
 #include "api/engine/internal.h"
 
 struct EngineAlarm {

@@ -1,6 +1,7 @@
 /* What passes between the engine's thread and the others: answers to calls, sleep until something is posted, and calls
  * of host functions, which run on a thread of their own. */
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 #include "sim/host_clock.h"
 

@@ -1,6 +1,7 @@
 /* See engine.h: the thread, what each request leads to, and when simulated time may run. Nothing in this room calls
  * up to here. */
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* Lets simulated time run for a slice. After each, it looks at what may end the run from outside, and at what other
  * processes have recorded. */
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 #define SLICE_PS (100 * PS_PER_US)       /* how long time runs before new calls are looked at */
 #define SPIN_PARTS 8                     /* of what has passed since something was last: see spin_slice_ps() */

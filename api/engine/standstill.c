@@ -3,7 +3,9 @@
  * While simulated time stands still, threads of the job run on the host and ask for work, in an order that the host
  * chose. None of it starts yet. Time may go on when the tree is quiet (tree.h); what was asked then starts in the order
  * of rank, process, thread and number, so that the same program gives the same run on every host. */
+#include "api/engine/alarm.h"
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* Waits of callers: for work, for a time, and queries, which are waits of one quantum. What a wait is for ends it; so
  * does engine_declare_stuck(), or the end of its caller. */
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 static void drop_shared(Work *work) { g_clear_pointer(&work->shared, engine_shared_unref); }
 

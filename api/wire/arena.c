@@ -1,8 +1,8 @@
-/* Which addresses of a GPU, or of the host, the memory of each process of a job has, so that none follows from who asked
- * first: links are chosen by addresses, and so an order that the host has chosen would be seen in times.
+/* Which addresses of a GPU, or of the host, the memory of each process of a job has, so that none follows from who
+ * asked first: links are chosen by addresses, and so an order that the host has chosen would be seen in times.
  *
- * A GPU has arenas (model/memory/memory.h). A rank's memory on its own GPU lies in arena 0, where it would lie in a job of
- * one process; on other GPUs, and on the host, each rank has an arena of its own. Processes that no launcher has
+ * A GPU has arenas (model/memory/memory.h). A rank's memory on its own GPU lies in arena 0, where it would lie in a job
+ * of one process; on other GPUs, and on the host, each rank has an arena of its own. Processes that no launcher has
  * numbered take seats: before its first memory of a GPU such a process asks for one (WIRE_OP_SEAT) and is answered when
  * all others are quiet, and all at once are, in the order of the rule of time. The first has arena 0 there, and each
  * further one an arena of its own.

@@ -29,7 +29,7 @@ typedef struct WireClient {
     const gint *signalled; /* NULL: not asked for */
     void (*on_signal)(int number);
     guint8 seated[1025]; /* atomic: of a process without a rank: it has memory of this GPU, or of the host (last) */
-    gint lost; /* atomic: the owner is gone, and it was said */
+    gint lost;           /* atomic: the owner is gone, and it was said */
     const MachinePage *page;
     guint32 number;
     Engine *engine;

@@ -8,7 +8,15 @@
 
 typedef struct ServerClient ServerClient;
 typedef struct ServerConnection ServerConnection;
-typedef enum { SERVER_REGIONS, SERVER_OBJECTS, SERVER_STREAMS, SERVER_EVENTS, SERVER_MODULES, SERVER_IMAGES, SERVER_TABLES } ServerTable;
+typedef enum {
+    SERVER_REGIONS,
+    SERVER_OBJECTS,
+    SERVER_STREAMS,
+    SERVER_EVENTS,
+    SERVER_MODULES,
+    SERVER_IMAGES,
+    SERVER_TABLES
+} ServerTable;
 
 /* A number that is free; 0: a new one. */
 static inline guint32 server_number(GArray *free)

@@ -300,7 +300,8 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
 static gboolean is_of_host(guint32 op)
 {
     return op < ENGINE_STREAM_NEW || op == ENGINE_NOW || op == ENGINE_SLEEP || op == WIRE_OP_SLEEP_END ||
-           op == WIRE_OP_WOKEN || op == WIRE_OP_SEAT || op == WIRE_OP_SPIN || op == WIRE_OP_TIMER || op == WIRE_OP_TIMER_END;
+           op == WIRE_OP_WOKEN || op == WIRE_OP_SEAT || op == WIRE_OP_SPIN || op == WIRE_OP_TIMER ||
+           op == WIRE_OP_TIMER_END;
 }
 
 gboolean session_take(ServerConnection *connection, const EngineRequest *sent, const guint8 *payload, gsize bytes,

@@ -16,7 +16,7 @@
 #include "api/wire/sealed.h"
 #include "model/memory/memory.h"
 
-#define BINDS_MAX (1u << 20) /* of one object, in its life */
+#define BINDS_MAX (1u << 20)        /* of one object, in its life */
 #define PART_MAX ((guint64)1 << 42) /* bytes of one registration */
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
@@ -85,8 +85,14 @@ gboolean shared_identity_equal(gconstpointer a, gconstpointer b)
     return x->device == y->device && x->inode == y->inode && x->offset == y->offset && x->part == y->part;
 }
 
-SharedRegion *shared_region(const ServerClient *client, guint32 number) { return server_number_find(client->regions, number); }
-SharedObject *shared_object(const ServerClient *client, guint32 number) { return server_number_find(client->objects, number); }
+SharedRegion *shared_region(const ServerClient *client, guint32 number)
+{
+    return server_number_find(client->regions, number);
+}
+SharedObject *shared_object(const ServerClient *client, guint32 number)
+{
+    return server_number_find(client->objects, number);
+}
 
 /* ---- memory */
 

@@ -12,8 +12,8 @@ typedef struct Timed {
     uint64_t waits;       /* of the condition variable, before this one */
     uint32_t *word;       /* of the semaphore */
     int shared;
-    int expired; /* atomic */
-    int noticed; /* atomic: the waiter has seen it, or needs it no more */
+    int expired;                           /* atomic */
+    int noticed;                           /* atomic: the waiter has seen it, or needs it no more */
     void (*runs_out)(struct Timed *timed); /* not NULL: nobody sleeps on it; this is called on the thread of timers */
 } Timed;
 

@@ -1,14 +1,13 @@
 /* Part of libfanout_wait.so: timers that are descriptors (timerfd), in simulated time.
  *
  * Programs wait for such a timer as for any descriptor (Boost.Asio and UCX do), and read from it how often it has run
- * out. An event counter of the kernel (eventfd) does the same: it is readable when its count is not 0, and reading gives
- * the count and sets it back. So a timer is one of these, to which the thread of timers (wait_timer.c) adds when the owner
- * says that the time has come. Setting it by the calls below, the length of its periods, and what is left are as the
- * manual has them.
+ * out. An event counter of the kernel (eventfd) does the same: it is readable when its count is not 0, and reading
+ * gives the count and sets it back. So a timer is one of these, to which the thread of timers (wait_timer.c) adds when
+ * the owner says that the time has come.
  *
- * Left out: what differs in a counter (TFD_TIMER_CANCEL_ON_SET is taken for nothing, since no clock is set here; who looks
- * in /proc finds an eventfd); clocks of the processor, which are the host's; a copy of the descriptor (dup) is a way to
- * read it, not to set it. A timer that was set before a fork runs on in the parent, and both see it. */
+ * Left out: what differs in a counter (TFD_TIMER_CANCEL_ON_SET is taken for nothing, since no clock is set here; who
+ * looks in /proc finds an eventfd); clocks of the processor, which are the host's; a copy of the descriptor (dup) is a
+ * way to read it, not to set it. A timer that was set before a fork runs on in the parent, and both see it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -170,8 +169,7 @@ static int set(TimerFd *timer, int flags, const struct itimerspec *to)
         timer_disarm(&timer->timed);
     else
         timer_forget(&timer->timed); /* the parent's goes on */
-    if (talk_real()->ppoll(&ready, 1, &at_once, NULL) > 0 &&
-        read(timer->own_fd, &forgotten, sizeof forgotten) < 0)
+    if (talk_real()->ppoll(&ready, 1, &at_once, NULL) > 0 && read(timer->own_fd, &forgotten, sizeof forgotten) < 0)
         return -1;
     timer->due_ps = timer->period_ps = 0;
     if (to->it_value.tv_sec == 0 && to->it_value.tv_nsec == 0)

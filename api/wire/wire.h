@@ -121,7 +121,7 @@ typedef enum {
     WIRE_OP_SLEEP_END,  /* also while ENGINE_SLEEP is not answered, which then never is -> value: WIRE_SLEEP_ENDED,
                          * time_ps: how much of the latest sleep had passed; answered as WIRE_OP_WOKEN is */
     WIRE_OP_WOKEN,      /* a message has come where the thread polled: answered when all others are quiet */
-    WIRE_OP_SEAT,       /* gpu: before the first memory there of a process without a rank: answered when all are quiet */
+    WIRE_OP_SEAT,       /* gpu: before the first memory there of a process without a rank; when all are quiet */
     WIRE_OP_SPIN,       /* a descriptor of a WireSpinPage that cannot shrink: threads that spin count there */
 } WireOp;
 #define WIRE_SLEEP_ENDED 1u /* what no answer to ENGINE_SLEEP has */

@@ -242,7 +242,9 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
 
 SimTime sim_due_ps(Sim *sim)
 {
-    return !sim->wheel || sim->ready_first || kernel_foreign_delay_ps() != SIMTIME_NEVER ? sim->now_ps : wheel_due_ps(sim);
+    const gboolean told = sim->wheel && !sim->ready_first && kernel_foreign_delay_ps() == SIMTIME_NEVER;
+
+    return told ? wheel_due_ps(sim) : sim->now_ps;
 }
 
 void sim_stop(Sim *sim) { sim->stop = TRUE; }

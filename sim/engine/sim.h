@@ -65,8 +65,8 @@ guint64 sim_events_fired(const Sim *sim);
  * SystemC or a component plugged into it raises ends the run as SIM_STUCK, for good; sim_waiters()
  * says what it was. */
 SimStatus sim_run(Sim *sim, SimTime until_ps);
-/* When the next event is due, between runs; SIMTIME_NEVER: none is. With the reference calendar, which does not tell, now,
- * and with a unit of SystemC. */
+/* When the next event is due, between runs; SIMTIME_NEVER: none is. Now, where that is not told: with the reference
+ * calendar, and with a unit of SystemC. */
 SimTime sim_due_ps(Sim *sim);
 void sim_stop(Sim *sim); /* sim_run returns after the current event or process slice */
 

@@ -1,5 +1,5 @@
-/* Hours of simulated time, for tests/wire/test_long_sleeps.sh: sleeps, time-outs and clocks are as long as they say, and
- * what the machine does between them takes what it takes at the start. */
+/* Hours of simulated time, for tests/wire/test_long_sleeps.sh: sleeps, time-outs and clocks are as long as they say,
+ * and what the machine does between them takes what it takes at the start. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <poll.h>
@@ -42,10 +42,7 @@ static uint64_t copy_ps(void)
     return now_ps() - begin;
 }
 
-static void say(const char *what, uint64_t begin_ps)
-{
-    printf("%s %" PRIu64 "\n", what, (now_ps() - begin_ps) / 1000);
-}
+static void say(const char *what, uint64_t begin_ps) { printf("%s %" PRIu64 "\n", what, (now_ps() - begin_ps) / 1000); }
 
 static void *sleep_half(void *unused)
 {
@@ -104,7 +101,8 @@ int main(int argc, char **argv)
     say("join", begin_ps + 86400 * PS_PER_S);
     printf("copy %s\n", copy_ps() == one_ps ? "the same" : "another");
 
-    if (argc > 1 && strcmp(argv[1], "beside") == 0) { /* another process sleeps for a minute, while this one's copies go on */
+    if (argc > 1 &&
+        strcmp(argv[1], "beside") == 0) { /* another process sleeps for a minute, while this one's copies go on */
         pid_t child = fork();
         if (child == 0) {
             execl("/bin/sleep", "sleep", "60", (char *)NULL);

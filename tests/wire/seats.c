@@ -1,6 +1,6 @@
 /* Two processes that no launcher has numbered take memory of one GPU, for tests/wire/test_seats.sh: one computes for a
- * while first, the first or the second, as the host may have it. Each then copies as many bytes as are its own from GPU 1,
- * over the links that its memory's addresses choose. */
+ * while first, the first or the second, as the host may have it. Each then copies as many bytes as are its own from GPU
+ * 1, over the links that its memory's addresses choose. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

@@ -44,7 +44,7 @@ for name in fanout-none-$$ "$(printf '%0200d' 0)"; do
 done
 
 # A program that listens at the name and never answers is no owner: it is not the process that the name tells.
-"$answers" listen "fanout-1-$$" >"$dir/listens" &
+LD_LIBRARY_PATH=$build/.libs "$answers" listen "fanout-1-$$" >"$dir/listens" &
 listener=$!
 until [ -s "$dir/listens" ]; do kill -0 $listener || fail "nobody listens"; sleep 0.1; done
 code=0

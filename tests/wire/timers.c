@@ -1,4 +1,5 @@
-/* Timers that are descriptors, for tests/wire/test_timers.sh: what they say and how many ns of simulated time it took. */
+/* Timers that are descriptors, for tests/wire/test_timers.sh: what they say, and how many ns of simulated time it took.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
