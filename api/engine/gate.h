@@ -15,7 +15,7 @@ typedef struct EngineCall {
     EngineRequest request;
     EngineReply reply;
     gboolean done;
-    gboolean patient; /* of engine_wait_quiet(): it does not go on before */
+    gboolean patient;    /* of engine_wait_quiet(): it does not go on before */
     pthread_cond_t cond; /* of a thread of this process */
     void *from;          /* the gate's; NULL: a thread of this process */
 } EngineCall;
