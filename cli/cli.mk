@@ -3,6 +3,8 @@ bin_PROGRAMS += fanout
 fanout_SOURCES = \
 	cli/advise/args.c \
 	cli/advise/args.h \
+	cli/advise/sure.c \
+	cli/advise/sure.h \
 	cli/bench/answer.c \
 	cli/bench/answer.h \
 	cli/coll/answer.c \

@@ -11,20 +11,7 @@
 
 #define NEAR_NINE_OF_TEN 1.645 /* standard deviations to either side of the normal distribution's mean */
 #define ERRORS_RESOURCE "/fanout/validate/errors.csv"
-enum {
-    AT_ID,
-    AT_PRESET,
-    AT_GPUS,
-    AT_OP,
-    AT_PROGRAM,
-    AT_ALGO,
-    AT_NCCL,
-    AT_TIMING,
-    AT_BYTES,
-    AT_MEASURED,
-    AT_SIMULATED,
-    AT_ALL
-};
+enum { AT_ID, AT_PRESET, AT_GPUS, AT_OP, AT_PROGRAM, AT_NCCL, AT_TIMING, AT_BYTES, AT_MEASURED, AT_SIMULATED, AT_ALL };
 
 typedef struct {
     ValidateCell cell; /* its strings and its id are the chunk's */
@@ -56,18 +43,13 @@ static guint64 errors_arch(const char *preset)
 gboolean validate_cell_of(const ValidateRow *row, ValidateCell *cell)
 {
     guint64 gpus;
-    *cell = (ValidateCell){.preset = row->preset,
-                           .bytes = row->bytes,
-                           .program = row->program,
-                           .algo = row->algo,
-                           .nccl = row->nccl,
-                           .id = row->id};
+    *cell = (ValidateCell){
+        .preset = row->preset, .bytes = row->bytes, .program = row->program, .nccl = row->nccl, .id = row->id};
     if (row->schema != VALIDATE_PUBLISHED || !coll_op_parse(row->op, &cell->op) || row->bytes == 0 ||
         !g_ascii_string_to_unsigned(row->gpus, 10, 1, G_MAXUINT16, &gpus, NULL))
         return FALSE;
     cell->arch = errors_arch(row->preset);
     cell->gpus = (guint32)gpus;
-    cell->eager = strcmp(row->timing, "eager") == 0;
     return TRUE;
 }
 
@@ -77,7 +59,6 @@ static void errors_put(ValidateErrors *errors, const ValidateCell *cell, double 
     ErrorRow row = {*cell, validate_half(&named), log(simulated / measured)};
     row.cell.preset = g_string_chunk_insert_const(errors->chunk, cell->preset);
     row.cell.program = g_string_chunk_insert_const(errors->chunk, cell->program);
-    row.cell.algo = g_string_chunk_insert_const(errors->chunk, cell->algo);
     row.cell.id = g_string_chunk_insert_const(errors->chunk, cell->id);
     guint at = GPOINTER_TO_UINT(g_hash_table_lookup(errors->by_id, row.cell.id));
     if (at) {
@@ -113,8 +94,6 @@ static gboolean errors_take(ValidateErrors *errors, char **cell, const char *pat
     ValidateCell at = {.preset = cell[AT_PRESET],
                        .arch = errors_arch(cell[AT_PRESET]),
                        .program = cell[AT_PROGRAM],
-                       .algo = cell[AT_ALGO],
-                       .eager = strcmp(cell[AT_TIMING], "eager") == 0,
                        .id = cell[AT_ID]};
     if (!coll_op_parse(cell[AT_OP], &at.op))
         return errors_bad(error, path, line, "op", cell[AT_OP]);
@@ -143,7 +122,7 @@ static gboolean errors_read(ValidateErrors *errors, const char *text, const char
             continue;
         g_auto(GStrv) cell = g_strsplit(lines[i], ",", 0);
         if (g_strv_length(cell) != AT_ALL)
-            return errors_bad(error, path, i + 1, "not eleven columns", lines[i]);
+            return errors_bad(error, path, i + 1, "not ten columns", lines[i]);
         if (!errors_take(errors, cell, path, i + 1, error))
             return FALSE;
     }
@@ -211,35 +190,27 @@ gboolean validate_errors_save(const GPtrArray *rows, const char *path, GError **
         g_autofree char *nccl = row->nccl ? coll_nccl_format(row->nccl) : g_strdup("");
         g_ascii_formatd(measured, sizeof measured, "%.3f", row->measured);
         g_ascii_formatd(simulated, sizeof simulated, "%.3f", row->simulated);
-        g_string_append_printf(text, "%s,%s,%s,%s,%s,%s,%s,%s,%" G_GUINT64_FORMAT ",%s,%s\n", row->id, row->preset,
-                               row->gpus, row->op, row->program, row->algo, nccl, row->timing, row->bytes, measured,
-                               simulated);
+        g_string_append_printf(text, "%s,%s,%s,%s,%s,%s,%s,%" G_GUINT64_FORMAT ",%s,%s\n", row->id, row->preset,
+                               row->gpus, row->op, row->program, nccl, row->timing, row->bytes, measured, simulated);
     }
     return g_file_set_contents(path, text->str, (gssize)text->len, error);
 }
 
 /* ---- what is near */
 
-static gboolean near_is_nccl(const char *program) { return g_str_has_prefix(program, "nccl"); }
-
 static guint64 near_generation(guint64 arch) { return arch >= 100 ? 100 : arch; }
 
 static double near_correlation(const ValidateCell *a, const ValidateCell *b)
 {
     double factor = 1;
-    if (a->eager != b->eager)
-        factor *= VALIDATE_NEAR_LAUNCH;
+    if (strcmp(a->program, b->program) != 0 || near_generation(a->arch) != near_generation(b->arch))
+        return 0;
     if (a->op != b->op)
         factor *= VALIDATE_NEAR_OP;
-    if (strcmp(a->program, b->program) != 0)
-        factor *= near_is_nccl(a->program) == near_is_nccl(b->program) ? VALIDATE_NEAR_PROGRAM : VALIDATE_NEAR_FAMILY;
-    if (strcmp(a->algo, b->algo) != 0)
-        factor *= VALIDATE_NEAR_ALGO;
     if (a->nccl / 1000 != b->nccl / 1000) /* the third number is a repair */
         factor *= VALIDATE_NEAR_NCCL;
     if (strcmp(a->preset, b->preset) != 0)
-        factor *= near_generation(a->arch) == near_generation(b->arch) ? VALIDATE_NEAR_MACHINE
-                                                                       : VALIDATE_NEAR_GENERATION;
+        factor *= VALIDATE_NEAR_MACHINE;
     return factor * exp(-fabs(log2((double)a->bytes / (double)b->bytes)) / VALIDATE_NEAR_SIZE_LENGTH -
                         fabs(log2((double)a->gpus / (double)b->gpus)) / VALIDATE_NEAR_GPUS_LENGTH);
 }

@@ -4,39 +4,35 @@
  *     ValidateNear near = validate_near(errors, &cell, VALIDATE_NEAR_ALL);
  *     time_us = validate_near_time(&near, simulated_us);  ... near.half_width_pct
  *
- * A file of errors is CSV with the header VALIDATE_ERRORS_HEAD, one row a measurement; `fanout validate --errors FILE`
- * writes it. An error is the logarithm of the simulated over the measured time. Errors of two rows are the more alike
- * the less the rows differ: their correlation is a product of one factor for each thing that is not the same (the
- * machine, its generation, the operation, the program, its algorithm, NCCL's version, the kind of launch) and of
- * exp(-|log2 of the ratio| / length) of their sizes and of their GPUs. From the rows with the highest correlation the
- * error of the cell is estimated (kriging.h), taken out of the simulated time, and what is left is the uncertainty.
- * docs/planning.md says it for users; validate/reference/neighbours.py finds the factors and lengths anew, from the
- * rows that parameters may be taken from. */
+ * A file of errors is CSV with the header VALIDATE_ERRORS_HEAD, one row a measurement; `fanout validate --errors
+ * FILE` writes it. An error is the logarithm of the simulated over the measured time. Errors of two rows are the
+ * more alike the less the rows differ: their correlation is a product of one factor for each thing that is not
+ * the same (the operation, NCCL's version, the machine) and of exp(-|log2 of the ratio| / length) of their sizes
+ * and of their GPUs; of another program or generation it is 0. From the rows with the highest correlation the
+ * error of the cell is estimated (kriging.h), taken out of the simulated time, and what is left is the
+ * uncertainty. docs/planning.md says it for users; validate/reference/neighbours.py finds the factors and lengths
+ * anew, from the rows that parameters may be taken from. */
 #ifndef VALIDATE_ERROR_MODEL_H
 #define VALIDATE_ERROR_MODEL_H
 
 #include "coll/coll.h"
 #include "validate/validate.h"
 
-#define VALIDATE_ERRORS_HEAD "id,preset,gpus,op,program,algo,nccl,timing,bytes,measured_us,simulated_us"
-#define VALIDATE_NEAR_LEAST 0.3 /* correlation from which a row is a neighbour */
+#define VALIDATE_ERRORS_HEAD "id,preset,gpus,op,program,nccl,timing,bytes,measured_us,simulated_us"
+#define VALIDATE_NEAR_LEAST 0.1 /* correlation from which a row is a neighbour */
 #define VALIDATE_NEAR_ROWS 48u  /* that are looked at at most */
 
-/* The factors of the correlation of two rows' errors, by what is not the same, and the lengths; all by maximum
- * likelihood of the half of the published rows that parameters may be taken from (validate/reference/neighbours.py),
- * rounded. */
-#define VALIDATE_NEAR_LAUNCH 0.5     /* one by one and in a graph */
-#define VALIDATE_NEAR_OP 0.3         /* the operation */
-#define VALIDATE_NEAR_PROGRAM 0.4    /* two programs that both are NCCL, or both are not */
-#define VALIDATE_NEAR_FAMILY 0.2     /* NCCL and another one */
-#define VALIDATE_NEAR_ALGO 0.9       /* the algorithm that was asked for */
-#define VALIDATE_NEAR_NCCL 0.8       /* its version */
-#define VALIDATE_NEAR_MACHINE 0.7    /* two machines of one generation */
-#define VALIDATE_NEAR_GENERATION 0.2 /* and of two */
-#define VALIDATE_NEAR_SIZE_LENGTH 3.0
+/* The factors of the correlation of two rows' errors, by what is not the same, and the lengths: those with which
+ * rows of the half of the published rows that parameters may be taken from are best estimated from the others
+ * of that half (validate/reference/neighbours.py), rounded. Rows of another program or generation were found to
+ * say nothing; the kind of launch and the algorithm were found not to matter. */
+#define VALIDATE_NEAR_OP 0.25      /* the operation */
+#define VALIDATE_NEAR_NCCL 0.6     /* NCCL's version, but for its third number */
+#define VALIDATE_NEAR_MACHINE 0.25 /* two machines of one generation */
+#define VALIDATE_NEAR_SIZE_LENGTH 20.0
 #define VALIDATE_NEAR_GPUS_LENGTH 1.0
-#define VALIDATE_NEAR_SD 0.113      /* of errors before a neighbour is known */
-#define VALIDATE_NEAR_NOISE_SD 0.02 /* of a measurement beside its own repetition */
+#define VALIDATE_NEAR_SD 0.165       /* of errors before a neighbour is known */
+#define VALIDATE_NEAR_NOISE_SD 0.036 /* of a measurement beside its own repetition */
 
 typedef struct ValidateErrors ValidateErrors;
 /* path NULL: the errors that come with Fanout. GError: the file, with line and what is wrong. */
@@ -55,10 +51,9 @@ typedef struct {
     CollOp op;
     guint32 gpus;
     guint64 bytes;
-    const char *program, *algo; /* as tables of measurements name them */
-    guint32 nccl;               /* coll_nccl_parse; 0: not known, or not NCCL */
-    gboolean eager;             /* launched one by one */
-    const char *id;             /* a row that is not its own neighbour, or NULL */
+    const char *program; /* as tables of measurements name it */
+    guint32 nccl;        /* coll_nccl_parse; 0: not known, or not NCCL */
+    const char *id;      /* a row that is not its own neighbour, or NULL */
 } ValidateCell;
 /* FALSE: the row is not a published one of a collective. The strings stay the row's. */
 gboolean validate_cell_of(const ValidateRow *row, ValidateCell *cell);

@@ -30,7 +30,7 @@ KrigingEstimate kriging_estimate(guint n, const double *value, const double *cor
                                  double noise_sd)
 {
     const double variance = sd * sd;
-    g_autofree double *lower = g_new(double, (gsize)n * n + 1), *y = g_new(double, n + 1), *k = g_new(double, n + 1);
+    g_autofree double *lower = g_new(double, (gsize)n *n + 1), *y = g_new(double, n + 1), *k = g_new(double, n + 1);
     for (guint i = 0; i < n; i++) {
         for (guint j = 0; j < n; j++)
             lower[i * n + j] = variance * correlation[i * n + j] + (i == j ? noise_sd * noise_sd : 0);

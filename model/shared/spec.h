@@ -17,6 +17,7 @@ typedef struct {
     ParamList links_per_switch; /* of each GPU: one number for each switch */
     guint64 host_MBps;          /* link between a GPU and its host, one direction */
     guint64 host_ps;            /* its latency */
+    guint64 host_fence_ps;      /* what this host adds to a fence.sys */
 } SystemSpec;
 extern const ParamRow system_params[];
 

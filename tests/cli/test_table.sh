@@ -32,9 +32,9 @@ grep -q '^fanout,[^,]*,dgx-h100,all_reduce,vLLM_custom_graph,float,2,16384,.*,on
 # A cell is corrected by measured rows near it, here ten that were simulated 12 % slow: their error is taken out but for
 # a share of noise, and what is left is uncertain; a cell without any neighbour is the model's alone, and null.
 {
-    echo id,preset,gpus,op,program,algo,nccl,timing,bytes,measured_us,simulated_us
+    echo id,preset,gpus,op,program,nccl,timing,bytes,measured_us,simulated_us
     for i in 0 1 2 3 4 5 6 7 8 9; do
-        echo "r$i,dgx-h100,2,all_reduce,nccl,auto,2.29.7,eager,1024,100,112"
+        echo "r$i,dgx-h100,2,all_reduce,nccl,2.29.7,eager,1024,100,112"
     done
 } >errors.csv
 # shellcheck disable=SC2086
@@ -42,9 +42,9 @@ grep -q '^fanout,[^,]*,dgx-h100,all_reduce,vLLM_custom_graph,float,2,16384,.*,on
 # shellcheck disable=SC2086
 "$FANOUT" $small --errors errors.csv --neighbours off --format csv >off.csv
 row() { grep ",$2,NCCL,half,$3,$4," "$1.csv" | cut -d , -f 9,12,13,14 | tr , ' '; }
-row near all_reduce 2 512 | awk '{ c = $1 * 1.12 / $2; exit !($4 == 10 && c > 0.995 && c < 1.005 && $3 > 3 && $3 < 5) }' ||
+row near all_reduce 2 512 | awk '{ c = $1 * 1.12 / $2; exit !($4 == 10 && c > 0.995 && c < 1.005 && $3 > 5 && $3 < 8) }' ||
     complain "1 KiB on 2 GPUs: $(row near all_reduce 2 512)"
-row near all_reduce 2 2048 | awk '{ exit !($4 == 10 && $1 < $2 && $1 * 1.12 > $2 && $3 > 5) }' ||
+row near all_reduce 2 2048 | awk '{ exit !($4 == 10 && $1 < $2 && $1 * 1.12 > $2 && $3 > 5 && $3 < 20) }' ||
     complain "4 KiB on 2 GPUs, which is farther: $(row near all_reduce 2 2048)"
 row near alltoall 8 512 | awk '{ exit !($1 == $2 && $3 == 0) }' || complain "no neighbours: $(row near alltoall 8 512)"
 row off all_reduce 2 512 | awk '{ exit !($1 == $2 && $3 > 12 && $4 == 10) }' ||

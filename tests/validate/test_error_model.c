@@ -8,7 +8,7 @@
 #include "validate/kriging.h"
 
 #define HEAD VALIDATE_ERRORS_HEAD "\n"
-#define ROW "dgx-h100,8,all_reduce,nccl,auto,2.29.2,eager,1048576" /* what `cell` is */
+#define ROW "dgx-h100,8,all_reduce,nccl,2.29.2,eager,1048576" /* what `cell` is */
 
 static char *path; /* of the file that tests write */
 static const ValidateCell cell_of_row = {.preset = "dgx-h100",
@@ -17,9 +17,7 @@ static const ValidateCell cell_of_row = {.preset = "dgx-h100",
                                          .gpus = 8,
                                          .bytes = 1 << 20,
                                          .program = "nccl",
-                                         .algo = "auto",
-                                         .nccl = 2029002,
-                                         .eager = TRUE};
+                                         .nccl = 2029002};
 
 /* An id of the half that judges, or of the other one. */
 static char *id_of(ValidateHalf half, guint *next)
@@ -105,19 +103,18 @@ static void test_factors(void **state)
         const char *row;
         double correlation;
     } cases[] = {
-        {"dgx-h100,8,all_reduce,nccl,auto,2.29.7,eager,1048576", 1}, /* a repair is no other version */
-        {"dgx-h100,8,all_reduce,nccl,auto,2.30.4,eager,1048576", VALIDATE_NEAR_NCCL},
-        {"dgx-h200,8,all_reduce,nccl,auto,2.29.2,eager,1048576", VALIDATE_NEAR_MACHINE},
-        {"dgx-h100,8,all_reduce,nccl,ring,2.29.2,eager,1048576", VALIDATE_NEAR_ALGO},
-        {"dgx-h100,8,all_reduce,nccl,auto,2.29.2,graph,1048576", VALIDATE_NEAR_LAUNCH},
-        {"dgx-h100,8,all_reduce,nccl-sym,auto,2.29.2,eager,1048576", VALIDATE_NEAR_PROGRAM},
-        {"dgx-h100,8,all_reduce,vllm,auto,2.29.2,eager,1048576", VALIDATE_NEAR_FAMILY},
-        {"dgx-h100,8,all_gather,nccl,auto,2.29.2,eager,1048576", VALIDATE_NEAR_OP},
-        {"hgx-b200,8,all_reduce,nccl,auto,2.29.2,eager,1048576", VALIDATE_NEAR_GENERATION},
-        {"dgx-h100,8,all_reduce,nccl,auto,2.29.2,eager,2097152", exp(-1 / VALIDATE_NEAR_SIZE_LENGTH)},
-        {"dgx-h100,8,all_reduce,nccl,auto,2.29.2,eager,524288", exp(-1 / VALIDATE_NEAR_SIZE_LENGTH)},
-        {"dgx-h100,4,all_reduce,nccl,auto,2.29.2,eager,1048576", exp(-1 / VALIDATE_NEAR_GPUS_LENGTH)},
-        {"dgx-h200,8,all_reduce,nccl,auto,2.29.2,eager,2097152",
+        {"dgx-h100,8,all_reduce,nccl,2.29.7,eager,1048576", 1}, /* a repair is no other version */
+        {"dgx-h100,8,all_reduce,nccl,2.30.4,eager,1048576", VALIDATE_NEAR_NCCL},
+        {"dgx-h200,8,all_reduce,nccl,2.29.2,eager,1048576", VALIDATE_NEAR_MACHINE},
+        {"dgx-h100,8,all_reduce,nccl,2.29.2,graph,1048576", 1},
+        {"dgx-h100,8,all_reduce,nccl-sym,2.29.2,eager,1048576", 0},
+        {"dgx-h100,8,all_reduce,vllm,2.29.2,eager,1048576", 0},
+        {"dgx-h100,8,all_gather,nccl,2.29.2,eager,1048576", VALIDATE_NEAR_OP},
+        {"hgx-b200,8,all_reduce,nccl,2.29.2,eager,1048576", 0},
+        {"dgx-h100,8,all_reduce,nccl,2.29.2,eager,2097152", exp(-1 / VALIDATE_NEAR_SIZE_LENGTH)},
+        {"dgx-h100,8,all_reduce,nccl,2.29.2,eager,524288", exp(-1 / VALIDATE_NEAR_SIZE_LENGTH)},
+        {"dgx-h100,4,all_reduce,nccl,2.29.2,eager,1048576", exp(-1 / VALIDATE_NEAR_GPUS_LENGTH)},
+        {"dgx-h200,8,all_reduce,nccl,2.29.2,eager,2097152",
          VALIDATE_NEAR_MACHINE * exp(-1 / VALIDATE_NEAR_SIZE_LENGTH)},
     };
     const double prior = VALIDATE_NEAR_SD * VALIDATE_NEAR_SD, noise = VALIDATE_NEAR_NOISE_SD * VALIDATE_NEAR_NOISE_SD;
@@ -249,7 +246,7 @@ static void test_save(void **state)
     g_autofree char *text = NULL;
     assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_autofree char *line =
-        g_strdup_printf(HEAD "%s,gb200-nvl72,72,all_reduce,nccl,auto,2.27.5,eager,536870912,1806.700,2000.000\n", id);
+        g_strdup_printf(HEAD "%s,gb200-nvl72,72,all_reduce,nccl,2.27.5,eager,536870912,1806.700,2000.000\n", id);
     assert_string_equal(text, line);
     ValidateErrors *errors = validate_errors_new(path, NULL);
     assert_int_equal(validate_errors_count(errors), 1);
@@ -265,13 +262,13 @@ static void test_bad(void **state)
     } cases[] = {
         {"", ":1: the first line"},
         {"id,preset\n", ":1: the first line"},
-        {HEAD "a,b\n", ":2: not eleven columns"},
-        {HEAD "a,dgx-h100,8,sum,nccl,auto,,eager,1024,1,1\n", ":2: op: 'sum'"},
-        {HEAD "a,dgx-h100,1,all_reduce,nccl,auto,,eager,1024,1,1\n", ":2: gpus: '1'"},
-        {HEAD "a,dgx-h100,8,all_reduce,nccl,auto,,eager,0,1,1\n", ":2: bytes: '0'"},
-        {HEAD "a,dgx-h100,8,all_reduce,nccl,auto,1.2,eager,1024,1,1\n", ":2: nccl: '1.2'"},
-        {HEAD "a,dgx-h100,8,all_reduce,nccl,auto,,eager,1024,-1,1\n", ":2: measured_us: '-1'"},
-        {HEAD "a,dgx-h100,8,all_reduce,nccl,auto,,eager,1024,1,inf\n", ":2: simulated_us: 'inf'"},
+        {HEAD "a,b\n", ":2: not ten columns"},
+        {HEAD "a,dgx-h100,8,sum,nccl,,eager,1024,1,1\n", ":2: op: 'sum'"},
+        {HEAD "a,dgx-h100,1,all_reduce,nccl,,eager,1024,1,1\n", ":2: gpus: '1'"},
+        {HEAD "a,dgx-h100,8,all_reduce,nccl,,eager,0,1,1\n", ":2: bytes: '0'"},
+        {HEAD "a,dgx-h100,8,all_reduce,nccl,1.2,eager,1024,1,1\n", ":2: nccl: '1.2'"},
+        {HEAD "a,dgx-h100,8,all_reduce,nccl,,eager,1024,-1,1\n", ":2: measured_us: '-1'"},
+        {HEAD "a,dgx-h100,8,all_reduce,nccl,,eager,1024,1,inf\n", ":2: simulated_us: 'inf'"},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         GError *error = NULL;
