@@ -2,8 +2,6 @@
 #include "api/engine/alarm.h"
 #include "api/engine/skip.h"
 
-#define SKIP_FROM_PS (60 * PS_PER_S) /* room for 80 s of work after that; what is shorter is shown as it is */
-
 static gint compare_events(gconstpointer a, gconstpointer b)
 {
     const Event *x = *(Event *const *)a, *y = *(Event *const *)b;
@@ -32,11 +30,11 @@ static GPtrArray *timers_of(Engine *engine)
     return timers;
 }
 
-guint64 engine_skip(Engine *engine, guint64 most_ps)
+guint64 engine_skip_now(Engine *engine, guint64 most_ps)
 {
     const SimTime now_ps = sim_now_ps(engine->sim);
 
-    if (now_ps < SKIP_FROM_PS || sim_background_ps(engine->sim) != SIMTIME_NEVER)
+    if (sim_background_ps(engine->sim) != SIMTIME_NEVER)
         return 0;
     g_autoptr(GPtrArray) timers = timers_of(engine);
     g_autoptr(GArray) at_ps = g_array_new(FALSE, FALSE, sizeof(SimTime));

@@ -13,7 +13,12 @@
 
 /* The job's clock. */
 static inline SimTime engine_now_ps(const Engine *engine) { return sim_now_ps(engine->sim) + engine->skipped_ps; }
+#define ENGINE_SKIP_FROM_PS (60 * PS_PER_S) /* room for 80 s of work after that; what is shorter is shown as it is */
 /* Leaves out what can be, at most so much -> how much. Without the lock, between two slices. */
-guint64 engine_skip(Engine *engine, guint64 most_ps);
+guint64 engine_skip_now(Engine *engine, guint64 most_ps);
+static inline guint64 engine_skip(Engine *engine, guint64 most_ps)
+{
+    return sim_now_ps(engine->sim) < ENGINE_SKIP_FROM_PS ? 0 : engine_skip_now(engine, most_ps);
+}
 
 #endif

@@ -41,12 +41,3 @@ gboolean sealed_identity(int fd, guint64 identity[2], guint64 *bytes)
     *bytes = (guint64)st.st_size;
     return TRUE;
 }
-
-guint sealed_identity_hash(const guint64 *identity, guint words)
-{
-    guint64 hash = 0;
-
-    for (guint i = 0; i < words; i++)
-        hash = hash * 31 + identity[i];
-    return (guint)hash;
-}

@@ -15,6 +15,13 @@ gboolean sealed_is_sound(int fd);
 /* Which file it is (device, inode), and its bytes; FALSE: no file of memory. */
 gboolean sealed_identity(int fd, guint64 identity[2], guint64 *bytes);
 /* A hash of an identity of so many words. */
-guint sealed_identity_hash(const guint64 *identity, guint words);
+static inline guint sealed_identity_hash(const guint64 *identity, guint words)
+{
+    guint64 hash = 0;
+
+    for (guint i = 0; i < words; i++)
+        hash = hash * 31 + identity[i];
+    return (guint)hash;
+}
 
 #endif
