@@ -24,6 +24,7 @@ wire_talk = \
 # The engine, which libcuda.so.1 has in a program alone and `fanout exec` for a job, and the wire between the two.
 libfanout_core_la_SOURCES += \
 	api/engine/alarm.c \
+	api/engine/alarm.h \
 	api/engine/arrivals.c \
 	api/engine/call.c \
 	api/engine/control.c \
@@ -45,11 +46,15 @@ libfanout_core_la_SOURCES += \
 	api/engine/launches.c \
 	api/engine/launches.h \
 	api/engine/memory.c \
+	api/engine/proc_stat.c \
+	api/engine/proc_stat.h \
 	api/engine/program.c \
 	api/engine/queue.c \
 	api/engine/rounds.c \
 	api/engine/rounds.h \
 	api/engine/shared_event.c \
+	api/engine/skip.c \
+	api/engine/skip.h \
 	api/engine/slice.c \
 	api/engine/standstill.c \
 	api/engine/stats.c \
@@ -68,6 +73,7 @@ libfanout_core_la_SOURCES += \
 	api/engine/watch.c \
 	api/engine/woken.c \
 	api/engine/work.c \
+	api/wire/arena.c \
 	api/wire/ask.c \
 	api/wire/client.c \
 	api/wire/client.h \
@@ -92,6 +98,8 @@ libfanout_core_la_SOURCES += \
 	api/wire/programs.c \
 	api/wire/registered.c \
 	api/wire/registered.h \
+	api/wire/sealed.c \
+	api/wire/sealed.h \
 	api/wire/server.c \
 	api/wire/server.h \
 	api/wire/server_parts.h \
@@ -270,10 +278,11 @@ libfanout_wait_la_SOURCES = $(wire_talk) \
 	api/wire/wait_talk.c \
 	api/wire/wait_timer.c \
 	api/wire/wait_timer.h \
+	api/wire/wait_timerfd_hook.c \
 	api/wire/wait_word_hook.c
 libfanout_wait_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
 libfanout_wait_la_LDFLAGS = $(preloaded_ldflags) \
-	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|recv|recvfrom|recvmsg|send|sendmsg|socket|accept|accept4|getaddrinfo|getnameinfo|gethostby(name|name2|addr)(_r)?)$$'
+	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|timerfd_create|timerfd_settime|timerfd_gettime|recv|recvfrom|recvmsg|send|sendmsg|socket|accept|accept4|getaddrinfo|getnameinfo|gethostby(name|name2|addr)(_r)?)$$'
 libfanout_wait_la_LIBADD = -ldl -lpthread
 libfanout_tray_la_SOURCES = api/wire/tray_hook.c api/wire/tray.c api/wire/tray.h api/wire/dial.c api/wire/message.c
 libfanout_tray_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)

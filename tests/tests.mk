@@ -107,6 +107,9 @@ dist_check_SCRIPTS = \
 	tests/validate/test_witness.sh \
 	tests/validate/test_validate.sh \
 	tests/wire/test_arrivals.sh \
+	tests/wire/test_long_sleeps.sh \
+	tests/wire/test_seats.sh \
+	tests/wire/test_timers.sh \
 	tests/wire/test_bad_jobs.sh \
 	tests/wire/test_death.sh \
 	tests/wire/test_fuzz_wire.sh \
@@ -179,7 +182,7 @@ EXTRA_DIST += tests/bench/instructions.recorded
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
 	tests/wire/messages.c
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
-	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c
+	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c tests/wire/long_sleeps.c tests/wire/seats.c tests/wire/timers.c
 
 # Tests find the shared reference files here, and skip with a message where there are none. What the address sanitizer
 # keeps of freed memory is kept small, or memory seems to grow where tests look at it.

@@ -196,6 +196,7 @@ static gboolean take_own(ServerConnection *connection, const guint8 *payload, gs
         return TRUE;
     case WIRE_OP_IMAGE_FREE: modules_image_free(client, r->object, r->region); return TRUE;
     case WIRE_OP_PRINTS: return TRUE;
+    case WIRE_OP_SEAT: return arena_ask(connection, answered);
     case WIRE_OP_LEAVE:
         if (client->part->len + bytes > (64u << 20))
             return session_refuse(call, ENGINE_NO_MEMORY);
@@ -286,6 +287,7 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     case WIRE_OP_TIMER_END:
     case WIRE_OP_SLEEP_END:
     case WIRE_OP_WOKEN:
+    case WIRE_OP_SEAT:
     case WIRE_OP_SPIN: return take_own(connection, payload, bytes, descriptor, answered);
     default: return FALSE;
     }
@@ -298,7 +300,8 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
 static gboolean is_of_host(guint32 op)
 {
     return op < ENGINE_STREAM_NEW || op == ENGINE_NOW || op == ENGINE_SLEEP || op == WIRE_OP_SLEEP_END ||
-           op == WIRE_OP_WOKEN || op == WIRE_OP_SPIN || op == WIRE_OP_TIMER || op == WIRE_OP_TIMER_END;
+           op == WIRE_OP_WOKEN || op == WIRE_OP_SEAT || op == WIRE_OP_SPIN || op == WIRE_OP_TIMER ||
+           op == WIRE_OP_TIMER_END;
 }
 
 gboolean session_take(ServerConnection *connection, const EngineRequest *sent, const guint8 *payload, gsize bytes,

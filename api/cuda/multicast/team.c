@@ -183,11 +183,11 @@ CUresult team_new_endpoint(Call *call, const CUmulticastObjectProp *prop, Engine
                            guint16 gpu, Team **team)
 {
     guint64 identity[2], bytes;
-    int fd = shared_file_new("fanout-multicast", sizeof(TeamPage));
+    int fd = sealed_new("fanout-multicast", sizeof(TeamPage));
 
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!page_write(call->cuda, fd, prop, kind, flags, gpu) || !identity_of_fd(fd, identity, &bytes)) {
+    if (!page_write(call->cuda, fd, prop, kind, flags, gpu) || !sealed_identity(fd, identity, &bytes)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -207,7 +207,7 @@ gboolean team_is_fd(int fd)
 {
     guint64 identity[2], bytes, magic = 0;
 
-    return identity_of_fd(fd, identity, &bytes) && bytes == sizeof(TeamPage) &&
+    return sealed_identity(fd, identity, &bytes) && bytes == sizeof(TeamPage) &&
            pread(fd, &magic, sizeof magic, 0) == sizeof magic && magic == TEAM_MAGIC;
 }
 
@@ -232,7 +232,7 @@ CUresult team_import(Call *call, int fd, Team **team)
 {
     guint64 identity[2], bytes;
 
-    if (!team_is_fd(fd) || !identity_of_fd(fd, identity, &bytes) || !shared_file_is_sealed(fd))
+    if (!team_is_fd(fd) || !sealed_identity(fd, identity, &bytes) || !sealed_is_sound(fd))
         return CUDA_ERROR_INVALID_VALUE;
     Team *known = g_hash_table_lookup(call->cuda->teams, identity);
     if (known) {
