@@ -4,7 +4,7 @@
 #   TOP     the source folder        OUT   the build folder (web-build)
 #   GLIB, YAJL  sources of Debian's packages, which `./bootstrap web` unpacks there
 #   SOURCES the core's, the verbs' and their generated sources, from automake's lists
-export EM_CONFIG := $(abspath $(TOP))/web/config.py
+export EM_CONFIG := $(abspath $(TOP))/web/emscripten.py
 export EM_CACHE := $(abspath $(OUT))/cache
 export NODE_PATH := /usr/share/nodejs
 

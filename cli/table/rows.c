@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/param/size.h"
+
 /* NVL72: a host has four GPUs; all other systems are one host. */
 #define HOST_GPUS(gpus) ((gpus) > 8 ? 4u : 8u)
 
@@ -203,17 +205,70 @@ static void table_add_planner(const TableWriter *writer, Table *table, const Val
     table_u64(table, row->bytes);
 }
 
+static guint32 table_gpus(const ValidateRow *row) { return (guint32)g_ascii_strtoull(row->gpus, NULL, 10); }
+
+/* The measured rows that say how far off a cell may be; none: {0}. */
+static ValidateNear table_near(const TableWriter *writer, const ValidateRow *row)
+{
+    CollOp op = COLL_ALL_REDUCE;
+    coll_op_parse(row->op, &op);
+    ValidateCell cell = {writer->system->spec.sm.arch, op, table_gpus(row), row->bytes, validate_kind(row->program),
+                         !writer->plan->graph};
+    return writer->errors ? validate_near(writer->errors, &cell) : (ValidateNear){0};
+}
+
+static void table_answer_add(GString *text, const ValidateRow *row)
+{
+    g_autofree char *size = size_format(row->bytes);
+    g_string_append_printf(text, "%.2f us (%s of %s GPUs at %s)", row->simulated, row->op, row->gpus, size);
+}
+
+void table_writer_answer(const TableWriter *writer, const GPtrArray *rows, Report *report)
+{
+    const ValidateRow *least = NULL, *most = NULL;
+    double sure_pct = INFINITY, unsure_pct = 0;
+    guint known = 0, cells = 0;
+    for (guint i = 0; i < rows->len; i++) {
+        const ValidateRow *row = g_ptr_array_index(rows, i);
+        if (row->skipped || isnan(row->simulated))
+            continue;
+        const ValidateNear near = table_near(writer, row);
+        least = !least || row->simulated < least->simulated ? row : least;
+        most = !most || row->simulated > most->simulated ? row : most;
+        cells++;
+        if (!near.rows)
+            continue;
+        known++;
+        sure_pct = MIN(sure_pct, near.half_width_pct);
+        unsure_pct = MAX(unsure_pct, near.half_width_pct);
+    }
+    if (!cells) {
+        report_add_answer(report, "no cell could be simulated: the notes say why");
+        return;
+    }
+    g_autoptr(GString) text = g_string_new(NULL);
+    table_answer_add(text, least);
+    if (cells > 1) {
+        g_string_append(text, " to ");
+        table_answer_add(text, most);
+    }
+    report_add_answer(report, "calls of %s take %s", coll_library_names[writer->plan->library], text->str);
+    if (known)
+        report_add_answer(report,
+                          "how sure that is: of ten measured calls like one of these nine were within %.1f %%, of the "
+                          "least sure cell within %.1f %%; %u of %u cells have such calls",
+                          sure_pct, unsure_pct, known, cells);
+    else
+        report_add_answer(report, "how sure that is: not known, since no measured call is near enough");
+}
+
 void table_writer_add(const TableWriter *writer, Table *table, const ValidateRow *row)
 {
     CollOp op = COLL_ALL_REDUCE;
-    guint32 gpus = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
+    guint32 gpus = table_gpus(row);
     coll_op_parse(row->op, &op);
     CollShape shape = table_shape(writer, op, gpus, row->bytes);
-    ValidateCell cell = {writer->system->spec.sm.arch, op, gpus, row->bytes, validate_kind(row->program),
-                         !writer->plan->graph};
-    ValidateNear near = {0};
-    if (writer->errors)
-        near = validate_near(writer->errors, &cell);
+    const ValidateNear near = table_near(writer, row);
     if (writer->planner) {
         table_add_planner(writer, table, row, op, gpus);
     } else {
