@@ -67,9 +67,16 @@ def question(match, number, state, answered):
             f'<div class="answer" hidden>{answer or "The instructors’ page has no answer to this one."}</div></div>')
 
 
+def guess(match, state):
+    state["guesses"] += 1
+    name = f"g{state['guesses']}"
+    return (f'<div class="guess">{match.group(0)}<label class="sr" for="{name}">Your guess {state["guesses"]}</label>'
+            f'<input type="text" id="{name}" placeholder="Your guess, then run" autocomplete="off"></div>')
+
+
 def lab(name, answered):
     number = name[0]
-    state = {"runs": 0, "questions": 0, "guess": False}
+    state = {"runs": 0, "questions": 0, "guesses": 0, "guess": False}
     body = ""
     for piece in re.split(r"(^```.*?^```\n)", read(labs_at, name), flags=re.M | re.S):
         if piece.startswith("```console"):
@@ -82,11 +89,10 @@ def lab(name, answered):
         text = markdown.render(piece)
         text = re.sub(r"<strong>Question (\d\.\d+)</strong>(.*?)(?=</li>|\n<strong>Question)", lambda m: question(m, number, state, answered),
                       text, flags=re.S)
-        text = re.sub(r"(<p><strong>Guess first:</strong>.*?</p>)",
-                      r'<div class="guess">\1<label class="sr">Your guess</label><input type="text" placeholder="Your guess, then run">'
-                      r"</div>", text, flags=re.S)
+        text = re.sub(r"<p><strong>Guess first:</strong>.*?</p>", lambda m: guess(m, state), text, flags=re.S)
         text = re.sub(r'href="(\d-[a-z-]+)\.md', r'href="\1.html', text)
         text = re.sub(r'<a href="(?!\d-)[^"]*\.(?:md|sh|c)[^"]*">(.*?)</a>', r"\1", text)
+        text = text.replace("<th>", '<th scope="col">').replace("<pre><code", '<pre tabindex="0"><code')
         body += text.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
     title = re.search(r"^# (.*)", read(labs_at, name), flags=re.M).group(1)
     return title, body
