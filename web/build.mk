@@ -72,7 +72,9 @@ $(SITE)/fanout.js: $(OUT)/fanout.module.js $(TOP)/web/page/worker.js
 	mkdir -p $(SITE)
 	$(PYTHON3) -c 'import json, sys; print("window.FANOUT_WORKER = " + json.dumps("".join(open(n).read() + chr(10) for n in sys.argv[1:])) + ";")' \
 	  $^ >$@
-$(SITE)/index.html: $(TOP)/web/labs.py $(wildcard $(TOP)/docs/labs/*.md $(TOP)/web/page/*)
+$(SITE)/index.html: $(TOP)/web/labs.py $(TOP)/web/slides.py $(TOP)/docs/howto/adopt.md \
+  $(wildcard $(TOP)/docs/labs/*.md $(TOP)/docs/labs/instructor/* $(TOP)/web/page/*)
 	mkdir -p $(SITE)
-	cp $(TOP)/web/page/lab.css $(TOP)/web/page/lab.js $(TOP)/web/page/shell.js $(SITE)/
+	cp $(TOP)/web/page/lab.css $(TOP)/web/page/lab.js $(TOP)/web/page/shell.js $(TOP)/web/page/knobs.js $(SITE)/
 	$(PYTHON3) $(TOP)/web/labs.py $(TOP) $(SITE)
+	$(PYTHON3) $(TOP)/web/slides.py $(TOP) $(SITE)

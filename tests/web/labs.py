@@ -46,7 +46,7 @@ class Browser:
             self.driver.wait()
 
 
-BOX = "const run = document.querySelectorAll('.run')[arguments[0]], buttons = run.querySelectorAll('button'), pres = run.querySelectorAll('pre');"
+BOX = "const run = document.querySelectorAll('.run:not(.free)')[arguments[0]], buttons = run.querySelectorAll('button'), pres = run.querySelectorAll('pre');"
 
 
 def wait_for(browser, box, seconds):
@@ -62,9 +62,9 @@ def wait_for(browser, box, seconds):
 def through(browser, name):
     browser.go(name)
     faults, ran, same = [], 0, 0
-    boxes = browser.run("return document.querySelectorAll('.run').length;")
+    boxes = browser.run("return document.querySelectorAll('.run:not(.free)').length;")
     guesses = browser.run("return document.querySelectorAll('.guess input').length;")
-    first = browser.run("return [...document.querySelectorAll('.run')].findIndex((run) => run.dataset.guess === '1');")
+    first = browser.run("return [...document.querySelectorAll('.run:not(.free)')].findIndex((run) => run.dataset.guess === '1');")
     if guesses and first >= 0:
         browser.run(BOX + "buttons[0].click();", first)
         time.sleep(0.3)
