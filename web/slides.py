@@ -88,8 +88,10 @@ def step(head, text, answered):
     fences = re.findall(r"^```(\w*)\n(.*?)^```", text, re.M | re.S)
     for n, (_, body) in enumerate(fences):
         made += slide(head, ("" if guess or n else render(begin)) + block(body))
+    for table in re.findall(r"(?:^\|.*\n)+", re.sub(r"^```.*?^```\n", "", text, flags=re.M | re.S), re.M):
+        made += slide(head, ("" if made else render(begin)) + render(table))
     asked = re.findall(r"^- \*\*Question (\d\.\d+)\*\* (.*?)(?=^- |^\n[^ ]|\Z)", text, re.M | re.S)
-    if not fences and not guess and not asked:
+    if not made and not asked:
         return slide(head, render(re.sub(r"^```.*?^```\n", "", text, flags=re.M | re.S)))
     for at in range(0, len(asked), 3):
         some = asked[at:at + 3]

@@ -165,7 +165,7 @@ static void answer_write_fastest(const CollAnswer *answer, const AnswerRow *best
 static void answer_write_limits(const AnswerRow *row, Report *report)
 {
     const CollResult *result = &row->result;
-    g_autofree char *size = size_format(row->bytes), *name = answer_name(row);
+    g_autofree char *size = size_format(row->bytes);
     g_autoptr(GString) text = g_string_new(NULL);
     const double launch_pct = 100 * (1 - (double)result->kernel_ps / (double)MAX(result->time_ps, 1));
     g_string_append_printf(text, "what its time goes into%s%s: ", row->bytes ? " at " : "", row->bytes ? size : "");

@@ -77,7 +77,7 @@
     at.textContent = '';
     const words = gpus + ' GPUs with ' + all + ' links each, to ' + links.length + ' switches' + (broken ? '; ' + broken : '');
     const image = draw(at, 'svg', { viewBox: '0 0 ' + width + ' ' + height, role: 'img', 'aria-label': words });
-    const breadth = Math.min(56, width / gpus - 6);
+    const breadth = Math.min(74, width / gpus - 4);
     for (let g = 0; g < gpus; g++) {
       let number = 0;
       links.forEach((n, s) => {
@@ -90,7 +90,7 @@
       draw(image, 'text', { x: x(g, gpus), y: 36, 'text-anchor': 'middle' }, (gpus > 8 ? '' : 'GPU ') + g);
     }
     links.forEach((n, s) => {
-      draw(image, 'rect', { x: x(s, links.length) - 42, y: 138, width: 84, height: 32, rx: 4, class: down && s === 0 ? 'part hit' : 'part' });
+      draw(image, 'rect', { x: x(s, links.length) - 52, y: 138, width: 104, height: 32, rx: 4, class: down && s === 0 ? 'part hit' : 'part' });
       draw(image, 'text', { x: x(s, links.length), y: 160, 'text-anchor': 'middle' }, 'switch ' + s);
     });
     place.querySelector('.words').textContent = words + '.';
