@@ -1,7 +1,7 @@
-"""Makes the slides of two lectures from the labs' text, which stays the one source: slides.py TOP OUT. Writes slides-1.html
-(labs 1 to 4) and slides-2.html (labs 5 to 8), each one file that opens from a disk. Of each lab: what it teaches and why; of
-each step what is to be guessed, the command with its output, the questions; at the end what can be said now. The notes of
-a slide with questions are the instructor's answers (key N, and on paper)."""
+"""Makes the slides of two lectures from the labs' text, which stays the one source: slides.py TOP OUT. Writes
+slides-1.html (labs 1 to 4) and slides-2.html (labs 5 to 8), each one file that opens from a disk. Of each lab: what
+it teaches and why; of each step what is to be guessed, the command with its output, the questions; at the end what
+can be said now. The notes of a slide with questions are the instructor's answers (key N, and on paper)."""
 import base64, html, os, re, sys
 
 try:
@@ -95,7 +95,8 @@ def step(head, text, answered):
         return slide(head, render(re.sub(r"^```.*?^```\n", "", text, flags=re.M | re.S)))
     for at in range(0, len(asked), 3):
         some = asked[at:at + 3]
-        items = "".join(f"<li><strong>{q}</strong> {render(t).removeprefix('<p>').rstrip().removesuffix('</p>')}</li>" for q, t in some)
+        items = "".join(f"<li><strong>{q}</strong> {render(t).removeprefix('<p>').rstrip().removesuffix('</p>')}</li>"
+                        for q, t in some)
         notes = "".join(f"<p><strong>{q}</strong> {answered.get(q, '')}</p>" for q, _ in some)
         made += slide(head, f"<ul>{items}</ul>", notes)
     return made
@@ -122,9 +123,11 @@ def main():
         made = [lab(number, answered) for number in labs]
         contents = "".join(f"<li>{html.escape(title)}</li>" for title, _ in made)
         first = slide(f"Lecture {n}: {html.escape(name)}",
-                      f"<ul>{contents}</ul><p>Write down a guess before each command: what you did not expect is what you learn.</p>",
-                      "<p>Let students guess aloud before each command; half of the time is talk. Arrow keys, space and "
-                      "Page up and down turn the pages, N shows these notes, Home and End go to the ends. Paper has the notes.</p>",
+                      f"<ul>{contents}</ul><p>Write down a guess before each command: what you did not expect is "
+                      "what you learn.</p>",
+                      "<p>Let students guess aloud before each command; half of the time is talk. Arrow keys, space "
+                      "and Page up and down turn the pages, N shows these notes, Home and End go to the ends. Paper "
+                      "has the notes.</p>",
                       "first")
         with open(os.path.join(out, f"slides-{n}.html"), "w", encoding="utf-8") as file:
             file.write(f'''<!DOCTYPE html>

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Proves that reports open with an answer, and that what the answer says is so: "what would help" is the time of a run with
-# those settings, is not looked for where it was not asked for and would take long, and says so; and table, systems, ptx,
-# doctor and fabric say what their rows say.
+# Proves that reports open with an answer, and that what the answer says is so: "what would help" is the time of a run
+# with those settings, is not looked for where it was not asked for and would take long, and says so; and table,
+# systems, ptx, doctor and fabric say what their rows say.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
 # opens PATTERN ARG...: the second line is an answer, and one of the answers is like PATTERN.

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Proves that the labs' autograder grades: the instructor's own answers have all points that a key can give, an empty file
-# none; an answer that was thought but is not what the key looks for has half; guesses and runs count where they are what the
-# lab's text has; what is no file of answers is said and crashes nothing; JSON for Gradescope and plain text say the same; the
-# commands that count are those that a page runs; the points are those of docs/howto/adopt.md; the program of lab 6 has ten
-# points when it is right and two as it is handed out.
+# Proves that the labs' autograder grades: the instructor's own answers have all points that a key can give, an empty
+# file none; an answer that was thought but is not what the key looks for has half; guesses and runs count where they
+# are what the lab's text has; what is no file of answers is said and crashes nothing; JSON for Gradescope and plain
+# text say the same; the commands that count are those that a page runs; the points are those of docs/howto/adopt.md;
+# the program of lab 6 has ten points when it is right and two as it is handed out.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 PYTHONDONTWRITEBYTECODE=1
 FANOUT_TOP=$(cd "$(dirname "$FANOUT")" && pwd)

@@ -1,5 +1,6 @@
-// The knobs of a page: fields that make a command, and a drawing of the system that it runs on. A box of a command follows;
-// its text is the form's, and may still be changed by hand. Begins with what the page's data-knobs says, "KIND SYSTEM FAULT".
+// The knobs of a page: fields that make a command, and a drawing of the system that it runs on. A box of a command
+// follows; its text is the form's, and may still be changed by hand. Begins with what the page's data-knobs says, "KIND
+// SYSTEM FAULT".
 (function () {
   'use strict';
   const place = document.querySelector('.knobs');
@@ -8,7 +9,8 @@
   const sizes = ['1K', '4K', '16K', '64K', '256K', '1M', '4M'];
   const fields = [
     ['kind', 'What runs', [['load', 'a load, step by step'], ['multimem.st', 'a multicast store, step by step'],
-      ['multimem.ld_reduce', 'a sum in the switch, step by step'], ['all_reduce', 'all-reduce'], ['all_gather', 'all-gather'],
+      ['multimem.ld_reduce', 'a sum in the switch, step by step'], ['all_reduce', 'all-reduce'],
+      ['all_gather', 'all-gather'],
       ['broadcast', 'broadcast'], ['barrier', 'a barrier']]],
     ['system', 'System', Object.keys(systems).map((name) => [name, name])],
     ['gpus', 'GPUs', [['', 'as it is'], '2', '3', '4', '6', '8', '12', '16']],
@@ -42,7 +44,8 @@
 
   function shape() {
     const system = systems[value('system')], links = value('links');
-    return { gpus: parseInt(value('gpus'), 10) || system.gpus, links: system.links.map((n) => parseInt(links, 10) || n) };
+    const gpus = parseInt(value('gpus'), 10) || system.gpus;
+    return { gpus: gpus, links: system.links.map((n) => parseInt(links, 10) || n) };
   }
 
   function command() {
@@ -50,10 +53,12 @@
     const barrier = value('kind') === 'barrier';
     if (value('algo') && !barrier) words.push('-a', value('algo'));
     if (value('size') && !barrier) words.push('-b', value('size'));
-    if (value('last') && !barrier && sizes.indexOf(value('last')) > sizes.indexOf(value('size'))) words.push('-e', value('last'), '-f', '4');
+    const several = sizes.indexOf(value('last')) > sizes.indexOf(value('size'));
+    if (several && !barrier) words.push('-e', value('last'), '-f', '4');
     if (value('gpus')) words.push('--set', 'system.gpus=' + value('gpus'));
     if (value('links')) words.push('--set', 'system.links_per_switch=' + shape().links.join(','));
-    if (value('tags')) words.push('--set', 'switch.multicast_tags=' + value('tags'), '--set', 'switch.reduction_tags=' + value('tags'));
+    for (const kind of value('tags') ? ['multicast', 'reduction'] : [])
+      words.push('--set', 'switch.' + kind + '_tags=' + value('tags'));
     if (value('traffic')) words.push('--background', value('traffic'));
     if (value('fault')) words.push('--fault', value('fault'));
     if (!isWalk()) words.push('--no-compare');
@@ -75,7 +80,8 @@
     const all = links.reduce((sum, n) => sum + n, 0), broken = down ? 'switch 0 is down' : /degraded/.test(fault)
       ? 'link 0 of GPU 1 has half of its rate' : fault ? 'link 0 of GPU 1 is down' : '';
     at.textContent = '';
-    const words = gpus + ' GPUs with ' + all + ' links each, to ' + links.length + ' switches' + (broken ? '; ' + broken : '');
+    const words = gpus + ' GPUs with ' + all + ' links each, to ' + links.length + ' switches' +
+      (broken ? '; ' + broken : '');
     const image = draw(at, 'svg', { viewBox: '0 0 ' + width + ' ' + height, role: 'img', 'aria-label': words });
     const breadth = Math.min(74, width / gpus - 4);
     for (let g = 0; g < gpus; g++) {
@@ -83,14 +89,16 @@
       links.forEach((n, s) => {
         for (let k = 0; k < n; k++, number++) {
           const off = (k - (n - 1) / 2) * 4, hit = (down && s === 0) || (fault && !down && g === 1 && number === 0);
-          draw(image, 'line', { x1: x(g, gpus) + off, y1: 46, x2: x(s, links.length) + off, y2: 138, class: hit ? 'hit' : 'wire' });
+          const from = x(g, gpus) + off, to = x(s, links.length) + off;
+          draw(image, 'line', { x1: from, y1: 46, x2: to, y2: 138, class: hit ? 'hit' : 'wire' });
         }
       });
       draw(image, 'rect', { x: x(g, gpus) - breadth / 2, y: 14, width: breadth, height: 32, rx: 4, class: 'part' });
       draw(image, 'text', { x: x(g, gpus), y: 36, 'text-anchor': 'middle' }, (gpus > 8 ? '' : 'GPU ') + g);
     }
     links.forEach((n, s) => {
-      draw(image, 'rect', { x: x(s, links.length) - 52, y: 138, width: 104, height: 32, rx: 4, class: down && s === 0 ? 'part hit' : 'part' });
+      const look = down && s === 0 ? 'part hit' : 'part';
+      draw(image, 'rect', { x: x(s, links.length) - 52, y: 138, width: 104, height: 32, rx: 4, class: look });
       draw(image, 'text', { x: x(s, links.length), y: 160, 'text-anchor': 'middle' }, 'switch ' + s);
     });
     place.querySelector('.words').textContent = words + '.';

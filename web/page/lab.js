@@ -1,5 +1,6 @@
-// The pages of the labs and the playground: runs commands in a worker, asks for a guess before, shows what came out, its
-// picture and what the lab's text has, and keeps a student's answers. No framework, no server: it opens from a disk.
+// The pages of the labs and the playground: runs commands in a worker, asks for a guess before, shows what came out,
+// its picture and what the lab's text has, and keeps a student's answers. No framework, no server: it opens from a
+// disk.
 (function () {
   'use strict';
   const state = document.getElementById('state');
@@ -50,7 +51,8 @@
   const written = () => [...document.querySelectorAll('.guess input, .question textarea')];
   function keep() {
     try {
-      localStorage.setItem(keeper, JSON.stringify({ fields: Object.fromEntries(written().map((f) => [f.id, f.value])), runs: log }));
+      const fields = Object.fromEntries(written().map((field) => [field.id, field.value]));
+      localStorage.setItem(keeper, JSON.stringify({ fields: fields, runs: log }));
       return true;
     } catch (error) {
       return false; // a browser that keeps nothing for files: saving still works
@@ -69,8 +71,9 @@
   // Only one command makes a page of its own, and only where it says where to.
   function withPage(words) {
     const has = words.some((word) => word === '--html' || word.startsWith('--html='));
-    return has || words[0] === 'systems' || words.includes('--help') || words.includes('-l') || words.includes('--list') ? words
-      : [...words, '--html', 'page.html'];
+    const lists = words[0] === 'systems' ||
+      ['--help', '-l', '--list', '--version'].some((word) => words.includes(word));
+    return has || lists ? words : [...words, '--html', 'page.html'];
   }
 
   function box(run) {
@@ -94,10 +97,12 @@
       command.readOnly = true;
       const show = make('button', 'Show the output', row);
       show.type = 'button';
-      show.onclick = () => asked() && showRecorded('This needs a terminal; the output is that of the command under Linux.');
+      const why = 'This needs a terminal; the output is that of the command under Linux.';
+      show.onclick = () => asked() && showRecorded(why);
       return;
     }
-    const go = make('button', 'Run', row), end = make('button', 'Stop', row), see = make('button', 'Show the picture', row);
+    const go = make('button', 'Run', row), end = make('button', 'Stop', row);
+    const see = make('button', 'Show the picture', row);
     for (const button of [go, end, see]) button.type = 'button';
     command.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || go.disabled) return;
@@ -133,7 +138,8 @@
         output.textContent = text;
         output.hidden = false;
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
-        const same = recorded.textContent && command.value === original && text.trimEnd() === recorded.textContent.trimEnd();
+        const same = recorded.textContent && command.value === original &&
+          text.trimEnd() === recorded.textContent.trimEnd();
         note.textContent = seconds + ' s in this page' + (same ? '; the same as in the text of the lab' : '');
         note.className = same ? 'note same' : 'note';
         log.push({ command: command.value, output: text });
@@ -161,7 +167,7 @@
     const number = /^(\d+(?:\.\d+)?)(?:~(\d+(?:\.\d+)?))?$/.exec(alternative);
     if (!number) return text.includes(alternative);
     const found = (text.match(/(?<![\w.])\d[\d,]*(?:\.\d+)?/g) || []).map((n) => parseFloat(n.replace(/,/g, '')));
-    found.push(...(text.match(/[a-z]+/g) || []).filter((word) => names.includes(word)).map((word) => names.indexOf(word)));
+    for (const word of text.match(/[a-z]+/g) || []) if (names.includes(word)) found.push(names.indexOf(word));
     const off = number[2] ? parseFloat(number[2]) : number[1] * 0.005;
     return found.some((one) => Math.abs(one - number[1]) <= off + 1e-9);
   }
@@ -177,7 +183,8 @@
           return text.focus();
         }
         const right = parts.filter((part) => part.some((alternative) => has(answer, alternative))).length;
-        verdict.textContent = right === parts.length ? 'Your answer has what the question is about. Compare it with the instructor\u2019s:'
+        verdict.textContent = right === parts.length
+          ? 'Your answer has what the question is about. Compare it with the instructor\u2019s:'
           : right ? 'A part of it is there. Compare with the instructor\u2019s answer:'
             : 'This looks for something else. Compare with the instructor\u2019s answer:';
         verdict.classList.toggle('same', right === parts.length);
@@ -198,8 +205,10 @@
     document.getElementById('kept').textContent = 'Saved as ' + link.download + '.';
   }
 
+  // While the page is read the program is compiled, so that the first run is as quick as the others.
   start();
-  state.textContent = 'ready';
+  state.textContent = 'loading the simulator';
+  fanout(['--version']).then(() => { state.textContent = 'ready'; });
   document.querySelectorAll('.run').forEach(box);
   questions();
   const saves = document.getElementById('save');

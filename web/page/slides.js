@@ -1,5 +1,5 @@
-// Turns the slides of a lecture: one at a time, by keys, buttons, or the number behind # in the address. Without a script all
-// of them stand below each other.
+// Turns the slides of a lecture: one at a time, by keys, buttons, or the number behind # in the address. Without a
+// script all of them stand below each other.
 (function () {
   'use strict';
   const slides = [...document.querySelectorAll('.slide')], at = document.getElementById('at');
@@ -20,7 +20,8 @@
   const keys = {
     ArrowRight: () => show(now + 1, true), ArrowLeft: () => show(now - 1, true),
     PageDown: () => show(now + 1, true), PageUp: () => show(now - 1, true),
-    ' ': () => show(now + 1, true), Home: () => show(0, true), End: () => show(slides.length - 1, true), n: toggle, N: toggle,
+    ' ': () => show(now + 1, true), Home: () => show(0, true), End: () => show(slides.length - 1, true),
+    n: toggle, N: toggle,
   };
   document.addEventListener('keydown', (event) => {
     const inside = event.target.closest('button, pre');

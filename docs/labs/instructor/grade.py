@@ -6,13 +6,13 @@ A FILE is the file of answers that a lab's page saves (answers.json), a text fil
 (results.json) as well. Points, and what they are for:
 
     a guess                 1   something was written down before the command ran (answers.json alone)
-    a command               1   it was run in the page, and what came out is what the lab's text has (answers.json alone)
+    a command               1   it was run in the page, and gave what the lab's text has (answers.json alone)
     a question              2   1 for an answer of some words or a number, 1 for what key.txt looks for
     the program            10   see program_tests()
 
 A point for words is a point for having thought, not for being right: what the key does not find, the output lists for a
-person to read. The program is built and run here, so let it run where a student's program may (a container, Gradescope's
-machine). It needs a C compiler and `fanout` in the path, or $FANOUT; the rest needs Python alone.
+person to read. The program is built and run here, so let it run where a student's program may (a container,
+Gradescope's machine). It needs a C compiler and `fanout` in the path, or $FANOUT; the rest needs Python alone.
 
     grade.py --pack fanout-X.tar.xz autograder.zip     what Gradescope's "configure autograder" takes"""
 import argparse, json, os, re, shlex, shutil, subprocess, sys, tempfile, zipfile
@@ -171,8 +171,8 @@ def lab_tests(given, key):
 # ---- the program of lab 6
 
 def program_tests(path):
-    """2 it builds without a warning; 2 all wait for all on each of two systems; 3 on links of which one is slow, where only
-    order makes it right; 1 as quick as the flags."""
+    """2 it builds without a warning; 2 all wait for all on each of two systems; 3 on links of which one is slow, where
+    only order makes it right; 1 as quick as the flags."""
     fanout = os.path.abspath(os.environ.get("FANOUT") or shutil.which("fanout") or "fanout")
     rows = [("it builds without a warning", 2, None), ("teach-4gpu", 2, ["-s", "teach-4gpu"]),
             ("dgx-h100", 2, ["-s", "dgx-h100"]),
@@ -183,8 +183,8 @@ def program_tests(path):
             shutil.copy(os.path.join(labs_at, name), work)
         shutil.copyfile(path, os.path.join(work, "student.c"))
         env = {**os.environ, "PATH": os.path.dirname(fanout) + ":" + os.environ.get("PATH", "")}
-        built = subprocess.run(["sh", "build.sh", "student.c"], cwd=work, env={**env, "CC": env.get("CC", "cc") + " -Werror"},
-                               capture_output=True, text=True)
+        strict = {**env, "CC": env.get("CC", "cc") + " -Werror"}
+        built = subprocess.run(["sh", "build.sh", "student.c"], cwd=work, env=strict, capture_output=True, text=True)
         words = built.stdout + built.stderr
         tests.append(test("Program: " + rows[0][0], 0 if built.returncode else 2, 2, words[-2000:] or "yes"))
         for name, most, options in rows[1:]:
@@ -244,12 +244,11 @@ FANOUT=/fanout/fanout timeout 900 python3 /fanout/docs/labs/instructor/grade.py 
     $(find . -name '*.json' -o -name '*.txt' -o -name '*.c' | sort)
 """
 
-
-def pack(archive, out):
-    """A zip of Fanout's source archive and the two scripts that Gradescope calls."""
+def pack(archive, out):"""A zip of Fanout's source archive and the two scripts that Gradescope calls."""
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         file.write(archive, os.path.basename(archive))
-        for name, text in (("setup.sh", SETUP.replace("{archive}", os.path.basename(archive))), ("run_autograder", RUN)):
+        setup = SETUP.replace("{archive}", os.path.basename(archive))
+        for name, text in (("setup.sh", setup), ("run_autograder", RUN)):
             entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
             entry.external_attr = 0o100755 << 16
             file.writestr(entry, text)
@@ -259,7 +258,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("-o", metavar="FILE", help="write Gradescope's JSON there, too")
-    parser.add_argument("--pack", nargs=2, metavar=("ARCHIVE", "ZIP"), help="write a zip for Gradescope, and grade nothing")
+    parser.add_argument("--pack", nargs=2, metavar=("ARCHIVE", "ZIP"),
+                        help="write a zip for Gradescope, and grade nothing")
     parser.add_argument("--commands", action="store_true", help="print the commands that count, and grade nothing")
     given = parser.parse_args()
     if given.pack:
@@ -269,7 +269,8 @@ def main():
             for command in Lab(number).commands:
                 print(shlex.quote(command))
         return None
-    tests = grade(given.files) if given.files else [test("nothing was handed in", 0, 1, "hand in answers.json, or barrier.c")]
+    nothing = [test("nothing was handed in", 0, 1, "hand in answers.json, or barrier.c")]
+    tests = grade(given.files) if given.files else nothing
     if given.o:
         with open(given.o, "w", encoding="utf-8") as file:
             json.dump({"output": as_text(tests), "visibility": "visible", "tests": tests}, file, indent=1)
