@@ -109,9 +109,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare,
          "with several ALGO: do not look for the fastest without multicast", NULL},
         {"what-if", 0, 0, G_OPTION_ARG_NONE, &words.what_if,
-         "simulate the fastest row again with twice of what held it up, and say what that gives; without it, runs of up "
-         "to 300,000 link crossings (1M over 8 GPUs) do so in text and pages",
-         NULL},
+         "run the fastest row again with twice of what held it up, as text and pages do with short ones", NULL},
         {"no-what-if", 0, 0, G_OPTION_ARG_NONE, &words.no_what_if, "never do so", NULL},
         {"proto", 'p', 0, G_OPTION_ARG_STRING, &words.proto,
          "of ring, tree and p2p (all_to_all, sendrecv): simple, ll, ll128", "P"},

@@ -6,20 +6,18 @@ typedef struct {
     gsize value;     /* in FabricSpec: guint64 */
 } WhatIfKey;
 
-#define WHAT_IF_KEY(key, member) {key, offsetof(FabricSpec, member)}
-
 static const struct {
     const char *words;
     WhatIfKey key[2]; /* both are doubled; NULL: there is no second one */
 } what_ifs[] = {
     [WHAT_IF_TAGS] = {"the tags of a switch's port",
-                      {WHAT_IF_KEY("switch.multicast_tags", sw.multicast_tags),
-                       WHAT_IF_KEY("switch.reduction_tags", sw.reduction_tags)}},
+                      {{"switch.multicast_tags", offsetof(FabricSpec, sw.multicast_tags)},
+                       {"switch.reduction_tags", offsetof(FabricSpec, sw.reduction_tags)}}},
     [WHAT_IF_BUFFER] = {"the reduction buffer",
-                        {WHAT_IF_KEY("switch.reduction_buffer_bytes", sw.reduction_buffer_bytes)}},
+                        {{"switch.reduction_buffer_bytes", offsetof(FabricSpec, sw.reduction_buffer_bytes)}}},
     [WHAT_IF_ROUNDS] = {"the replicas of a round",
-                        {WHAT_IF_KEY("multicast.round_directives", mctable.round_directives)}},
-    [WHAT_IF_LINKS] = {"the rate of each link", {WHAT_IF_KEY("link.rate_MBps", link.rate_MBps)}},
+                        {{"multicast.round_directives", offsetof(FabricSpec, mctable.round_directives)}}},
+    [WHAT_IF_LINKS] = {"the rate of each link", {{"link.rate_MBps", offsetof(FabricSpec, link.rate_MBps)}}},
 };
 
 WhatIf what_if_of(const Fabric *fabric, double links_pct)
@@ -76,7 +74,8 @@ char *what_if_answer(const char *words, SimTime before_ps, SimTime after_ps)
     const double less_pct = 100 * (1 - (double)after_ps / (double)before_ps);
     const double after_us = (double)after_ps / PS_PER_US;
     if (less_pct >= 1)
-        return g_strdup_printf("what would help: %s, simulated, takes %.2f us, %.0f %% less", words, after_us, less_pct);
+        return g_strdup_printf("what would help: %s, simulated, takes %.2f us, %.0f %% less", words, after_us,
+                               less_pct);
     return g_strdup_printf("what would not help: %s, simulated, takes %.2f us, %s", words, after_us,
                            less_pct > -1 ? "within 1 % of the same" : "which is longer");
 }

@@ -18,8 +18,9 @@ typedef enum {
     WHAT_IF_LINKS,
 } WhatIf;
 
-/* Of a run that has ended: the wires where they were busy for `links_pct` of at least 85 % of the time; else tags or the
- * buffer, by what requests waited for more often; else rounds, for which many wait a little and which seldom decide. */
+/* Of a run that has ended: the wires where they were busy for `links_pct` of at least 85 % of the time; else tags or
+ * the buffer, by what requests waited for more often; else rounds, for which many wait a little and which seldom
+ * decide. */
 #define WHAT_IF_WIRES_PCT 85
 WhatIf what_if_of(const Fabric *fabric, double links_pct);
 

@@ -166,8 +166,8 @@ static void add_answer(Report *report, const char *name, const WireControl *aske
                                              : g_strdup("");
 
     if (asked->what == WIRE_CONTROL_GPU_RESET)
-        report_add_answer(report, "GPU %" G_GUINT64_FORMAT " of %s was reset; contexts that have ended: %u", asked->value,
-                          name, answer->contexts);
+        report_add_answer(report, "GPU %" G_GUINT64_FORMAT " was reset; contexts that have ended: %u", asked->value,
+                          answer->contexts);
     else if (asked->what == WIRE_CONTROL_DEGRADE)
         report_add_answer(report, "%s of %s has the fault %s", asked->part, name, asked->key);
     report_add_answer(report, "the fabric manager of %s is %s%s", name, manager_name(answer), behind);

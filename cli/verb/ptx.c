@@ -124,9 +124,10 @@ static void add_answer(Report *report, guint64 runs, guint64 all, const char *fi
     else if (runs == all)
         report_add_answer(report, all == 1 ? "its function runs" : "all its %" G_GUINT64_FORMAT " functions run", all);
     else
-        report_add_answer(report, "%" G_GUINT64_FORMAT " of its %" G_GUINT64_FORMAT " functions run; %s%s cannot be "
-                          "launched, for what the last column says", runs, all, first,
-                          all - runs > 1 ? " and others" : "");
+        report_add_answer(report,
+                          "%" G_GUINT64_FORMAT " of its %" G_GUINT64_FORMAT " functions run; %s%s cannot be "
+                          "launched, for what the last column says",
+                          runs, all, first, all - runs > 1 ? " and others" : "");
 }
 
 static Report *report_module(const PtxModule *module, const char *file)
