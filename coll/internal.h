@@ -24,8 +24,9 @@ struct CollGroup {
     Coll *late;              /* what such a run left; its simulation must go first */
     CollCandidate candidate; /* told of each of a search, or NULL */
     void *candidate_user;
-    char *left_out;   /* why a search left out what needs multicast; NULL: it did not */
-    WatchPage *watch; /* of simulations beside this one; NULL: not watched */
+    char *left_out;       /* why a search left out what needs multicast; NULL: it did not */
+    WatchPage *watch;     /* of simulations beside this one; NULL: not watched */
+    CollAnchors *anchors; /* of larger sizes that were run before, or NULL */
 };
 
 /* enqueue.cc: NCCL's NVLS of other operations than all_reduce has up to NCCL_MAX_NVLS_ARITY ranks. */

@@ -98,6 +98,7 @@ dist_check_SCRIPTS = \
 	tests/style/tidy.sh \
 	tests/style/tidy_selftest.sh \
 	tests/bench/test_bench_flow.sh \
+	tests/bench/test_speed.sh \
 	tests/traces/test_flight.sh \
 	tests/traces/test_inputs.sh \
 	tests/traces/test_nsight.sh \
@@ -174,16 +175,7 @@ check-ptx: tests/ptx/test_ptx_random tests/ptx/test_ptx_drawn tests/device/kerne
 	FANOUT_PTX_MATRICES=2000 tests/ptx/test_ptx_drawn
 	$(AM_TESTS_ENVIRONMENT) FANOUT_KERNEL_ROWS=all tests/device/kernel/test_kernel_rows
 
-# How fast the simulator is: alone, when nothing else runs.
-EXTRA_DIST += tests/bench/test_speed.sh tests/bench/speed.recorded
-.PHONY: check-speed
-speed_test = tests/bench/test_speed.sh
-check-speed: fanout
-	@$(MKDIR_P) tests/bench; $(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/build-aux/test-driver --test-name $(speed_test) \
-	  --log-file $(speed_test).log --trs-file $(speed_test).trs --color-tests no --expect-failure no -- \
-	  $(SHELL) $(top_srcdir)/$(speed_test); grep -q '^:test-result: PASS' $(speed_test).trs || \
-	  { cat $(speed_test).log; exit 1; }
-CLEANFILES += $(speed_test).log $(speed_test).trs
+EXTRA_DIST += tests/bench/instructions.recorded
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
 	tests/wire/messages.c
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
@@ -194,7 +186,8 @@ EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
 	export FANOUT_SHARED; FANOUT_QUIET=1; export FANOUT_QUIET; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
 	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; \
-	CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE; \
+	CC='$(CC)'; export CC; FANOUT_CFLAGS='$(CFLAGS)'; export FANOUT_CFLAGS; \
+	SANITIZE='$(enable_sanitize)'; export SANITIZE; \
 	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1:quarantine_size_mb=16:verify_asan_link_order=0}; export ASAN_OPTIONS; \
 	LSAN_OPTIONS=$${LSAN_OPTIONS-suppressions=$(abs_top_srcdir)/tests/leaks.supp:print_suppressions=0}; export LSAN_OPTIONS; \
 	TSAN_OPTIONS=$${TSAN_OPTIONS-allocator_may_return_null=1}; export TSAN_OPTIONS;
@@ -207,8 +200,7 @@ EXTRA_DIST += tests/leaks.supp tests/limited.sh tests/web/commands.list tests/we
 # build folder, of which this one only ran what was skipped there (.ci/run).
 BEFORE =
 check-summary:
-	@$(SHELL) $(top_srcdir)/tests/summary.sh $(BEFORE:%=--before %) $(TEST_LOGS) \
-	  $$(test ! -f $(BEFORE:%=%/)$(speed_test).log || echo $(speed_test).log)
+	@$(SHELL) $(top_srcdir)/tests/summary.sh $(BEFORE:%=--before %) $(TEST_LOGS)
 
 # The CMocka programs, sorted, one a line: tests/ROOM/test_x is made of tests/ROOM/test_x.c and linked with $(LDADD)
 # unless it says otherwise below.

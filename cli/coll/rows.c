@@ -76,6 +76,7 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     if (group) {
         coll_group_on_candidate(group, coll_on_candidate, rows->live);
         coll_group_watch(group, rows->samples.watched.watch);
+        coll_group_share_anchors(group, rows->anchors);
     }
     if (group && coll_run(group, spec, result, &why)) {
         if (recording_end(g_steal_pointer(&ending), &why)) {
@@ -162,6 +163,7 @@ static char *coll_ask(CollRows *rows, const CollHeld *held, const CollSpec *spec
 {
     const System *system = rows->system;
     const Options *options = rows->options;
+    CollAnchors *anchors = g_steal_pointer(&rows->anchors); /* of this system, not of the other */
     g_auto(GStrv) sets = what_if_sets(held->what, system, options);
     Options twice = *options;
     System other;
@@ -179,6 +181,7 @@ static char *coll_ask(CollRows *rows, const CollHeld *held, const CollSpec *spec
         rows->options = options;
         system_clear(&other);
     }
+    rows->anchors = anchors;
     return why ? g_strdup_printf("not tried: %s: %s", words, why->message)
                : what_if_answer(words, held->result.time_ps, result.time_ps);
 }

@@ -28,7 +28,8 @@ struct CollRows {
     gboolean lost;                /* the waveform could not be written, which has been said */
     Trace *record;                /* --record; NULL: none */
     Samples samples;
-    CollAuto *taken; /* what auto stood for */
+    CollAuto *taken;      /* what auto stood for */
+    CollAnchors *anchors; /* of one size for the next */
     CollAnswer *answer;
 };
 

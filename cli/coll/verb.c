@@ -75,6 +75,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     }
     code = samples_close(&rows.samples, code, error);
     coll_auto_free(rows.taken);
+    coll_anchors_free(rows.anchors);
     coll_answer_free(rows.answer);
     trace_free(rows.record);
     report_free(report);

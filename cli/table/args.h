@@ -6,7 +6,7 @@
 #include "model/fabric/fabric.h"
 
 typedef struct {
-    char *ops, *gpus, *sizes, *program, *nccl, *timing, *type, *errors, *resume;
+    char *ops, *gpus, *sizes, *program, *nccl, *timing, *type, *errors, *neighbours, *measured, *resume;
     gint jobs;
     gint64 crossings;
 } TableWords;
@@ -18,6 +18,7 @@ typedef struct {
     guint32 nccl;   /* its version; 0: the newest that was read */
     gboolean graph; /* calls in a CUDA graph, else one by one */
     NumericType type;
+    gboolean alone; /* cells are not corrected by measured neighbours */
 } TablePlan;
 
 /* Fills *plan, which is zero, for a system. FALSE: something is unknown or out of its bounds; nothing to clear. */
