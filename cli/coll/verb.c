@@ -53,6 +53,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     if (record)
         rows.record = record_coll_new("coll", coll_rows_gpus(&rows));
     rows.taken = coll_auto_new();
+    rows.anchors = coll_anchors_new();
     rows.answer = coll_answer_new(plan, coll_rows_gpus(&rows));
     coll_table_widths(plan, width);
     rows.live = live_new(options, report, rows.table, n + (coll_rows_compare(&rows) ? 1 : 0), width);
