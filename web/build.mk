@@ -51,8 +51,7 @@ $(OUT)/glib/glibconfig.h: $(TOP)/web/glib.sh
 	sh $(TOP)/web/glib.sh $(GLIB) $(OUT)/glib
 	mkdir -p $(OUT)/yajl/yajl && cp $(YAJL)/src/api/*.h $(OUT)/yajl/yajl/
 	printf '#define YAJL_%s\n' 'MAJOR 2' 'MINOR 1' 'MICRO 0' 'VERSION 20100' >$(OUT)/yajl/yajl/yajl_version.h
-	printf 'extern int yajl_version(void);\n' >\
-	  >$(OUT)/yajl/yajl/yajl_version.h
+	printf 'extern int yajl_version(void);\n' >>$(OUT)/yajl/yajl/yajl_version.h
 	test -d $(EM_CACHE) || { cp -r /usr/share/emscripten/cache $(EM_CACHE) && rm -f $(EM_CACHE)/cache.lock; }
 
 $(OUT)/glib/%.o: $(GLIB)/glib/%.c $(OUT)/glib/glibconfig.h $(TOP)/web/casts.sed

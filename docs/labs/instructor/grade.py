@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Grades what students hand in for the labs: grade.py [-o FILE] FILE...
 
-A FILE is the file of answers that a lab's page saves (answers.json), a text file of answers (a line "1.4 four flights",
-"guess 5 packets"), or the program of lab 6 (*.c). It prints plain text; -o FILE writes what Gradescope reads
+A FILE is the file of answers that a lab's page saves (answers.json), a text file of answers (a line "1.4 four flights"),
+or the program of lab 6 (*.c). It prints plain text; -o FILE writes what Gradescope reads
 (results.json) as well. Points, and what they are for:
 
     a guess                 1   something was written down before the command ran (answers.json alone)
@@ -244,7 +244,9 @@ FANOUT=/fanout/fanout timeout 900 python3 /fanout/docs/labs/instructor/grade.py 
     $(find . -name '*.json' -o -name '*.txt' -o -name '*.c' | sort)
 """
 
-def pack(archive, out):"""A zip of Fanout's source archive and the two scripts that Gradescope calls."""
+
+def pack(archive, out):
+    """A zip of Fanout's source archive and the two scripts that Gradescope calls."""
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         file.write(archive, os.path.basename(archive))
         setup = SETUP.replace("{archive}", os.path.basename(archive))
