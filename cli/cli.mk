@@ -9,12 +9,16 @@ fanout_SOURCES = \
 	cli/bench/answer.h \
 	cli/coll/answer.c \
 	cli/coll/answer.h \
+	cli/coll/what_if.c \
+	cli/coll/what_if.h \
 	cli/coll/args.c \
 	cli/coll/args.h \
 	cli/coll/plan.c \
 	cli/coll/plan.h \
 	cli/coll/auto.c \
 	cli/coll/auto.h \
+	cli/coll/rows.c \
+	cli/coll/rows.h \
 	cli/coll/table.c \
 	cli/coll/views.c \
 	cli/coll/table.h \

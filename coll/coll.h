@@ -205,6 +205,9 @@ gboolean coll_try(const CollGroup *group, const CollSpec *spec, guint64 limit_ps
  * measured rates (spec->algo: not COLL_AUTO). Other than packets need a timing-only fabric. */
 CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec);
 #define COLL_AUTO_CROSSINGS 100000000u
+/* How many times a packet of such a run crosses a link, all ranks together; good to a third. It is what a run of
+ * packets costs the host. */
+guint64 coll_link_crossings(guint32 ranks, const CollSpec *spec);
 /* FALSE: whatever the fidelity is, packets are sent. */
 gboolean coll_flows_apply(const CollGroup *group, CollProto proto);
 const char *coll_fidelity_name(CollFidelity fidelity);

@@ -34,14 +34,19 @@ static guint64 coll_crossings_max(const CollSpec *spec)
     return spec->crossings ? spec->crossings : COLL_AUTO_CROSSINGS;
 }
 
+guint64 coll_link_crossings(guint32 ranks, const CollSpec *spec)
+{
+    const guint64 times = spec->warmup + MAX(spec->iterations, 1);
+    return spec->bytes / LINE_BYTES * times * coll_crossings_line(spec, ranks);
+}
+
 CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec)
 {
-    guint64 times = spec->warmup + MAX(spec->iterations, 1);
     if (spec->op == COLL_BARRIER || spec->fidelity == COLL_PACKET)
         return COLL_PACKET;
     if (spec->fidelity == COLL_FLOW)
         return COLL_FLOW;
-    if (spec->bytes / LINE_BYTES * times * coll_crossings_line(spec, ranks) <= coll_crossings_max(spec))
+    if (coll_link_crossings(ranks, spec) <= coll_crossings_max(spec))
         return COLL_PACKET;
     const CollRow *row = coll_row(spec->op, spec->algo);
     return row && row->flow_needs_samples && ranks <= COLL_ANCHOR_RANKS ? COLL_FIDELITY_AUTO : COLL_FLOW;

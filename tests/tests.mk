@@ -46,10 +46,11 @@ dist_check_SCRIPTS = \
 	tests/cli/test_fabric.sh \
 	tests/cli/test_found.sh \
 	tests/cli/test_advise.sh \
+	tests/cli/test_answers.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
 	tests/cli/test_timeline_files.sh \
-	tests/cli/test_table.sh tests/web/test_web.sh \
+	tests/cli/test_table.sh tests/web/test_web.sh tests/web/test_web_look.sh \
 	tests/cli/test_cli_mistakes.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
@@ -74,6 +75,7 @@ dist_check_SCRIPTS = \
 	tests/explore/test_search.sh \
 	tests/explore/test_sweep.sh \
 	tests/determinism/test_determinism.sh \
+	tests/docs/test_grade.sh \
 	tests/docs/test_lab_program.sh \
 	tests/docs/test_labs.sh \
 	tests/docs/test_questions.sh \
@@ -197,7 +199,7 @@ AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../sha
 
 # A test that waits for ever must not take all others with it: what is longer than this is ended and has failed.
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/limited.sh
-EXTRA_DIST += tests/leaks.supp tests/limited.sh tests/web/commands.list tests/web/labs.py
+EXTRA_DIST += tests/leaks.supp tests/limited.sh tests/web/commands.list tests/web/first_run.py tests/web/keys.py tests/web/labs.py tests/cli/find_axe.sh
 
 # Each skip of the last `make check` with its reason, and one line for the whole. BEFORE=FOLDER: with what ran in that
 # build folder, of which this one only ran what was skipped there (.ci/run).

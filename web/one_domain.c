@@ -1,4 +1,5 @@
-/* One domain, for WebAssembly: what sim/engine/domain.c has for several threads is refused there, where a page has one. */
+/* One domain, for WebAssembly: what sim/engine/domain.c has for several threads is refused there, where a page has one.
+ * */
 #include "sim/engine/domain.h"
 
 #include "sim/engine/internal.h"

@@ -1,10 +1,10 @@
 /* Files inside the program, for WebAssembly: a reader of what glib-compile-resources writes, GVDB's format.
  *
- * The file begins with a signature of 8 bytes, a version, options, and where its only table lies. A table is a number of words
- * of a Bloom filter, a number of buckets, the filter, the buckets, and then items of 24 bytes: a hash, the number of the
- * parent, where the key lies and how long it is, the kind, and where the value lies. A whole name is the parent's name and
- * the key. The value of a file ('v') is its size, flags, and its bytes. There are a dozen files: all items are looked at.
- * Source: the public description of GVDB, and files that the tool had written. */
+ * The file begins with a signature of 8 bytes, a version, options, and where its only table lies. A table is a number
+ * of words of a Bloom filter, a number of buckets, the filter, the buckets, and then items of 24 bytes: a hash, the
+ * number of the parent, where the key lies and how long it is, the kind, and where the value lies. A whole name is the
+ * parent's name and the key. The value of a file ('v') is its size, flags, and its bytes. There are a dozen files: all
+ * items are looked at. Source: the public description of GVDB, and files that the tool had written. */
 #include <gio/gio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* GLib's translations, for WebAssembly: there are none, so that each text stands for itself. Declared here as GLib declares
- * them, whose own header would take names for macros. */
+/* GLib's translations, for WebAssembly: there are none, so that each text stands for itself. Declared here as GLib
+ * declares them, whose own header would take names for macros. */
 const char *glib_gettext(const char *text);
 const char *glib_pgettext(const char *text, unsigned long offset);
 const char *g_dgettext(const char *domain, const char *text);

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/param/size.h"
+
 /* NVL72: a host has four GPUs; all other systems are one host. */
 #define HOST_GPUS(gpus) ((gpus) > 8 ? 4u : 8u)
 
@@ -207,12 +209,11 @@ static void table_add_planner(const TableWriter *writer, Table *table, const Val
     table_fixed(table, row->simulated / 1e3);
 }
 
-void table_writer_add(const TableWriter *writer, Table *table, const ValidateRow *row)
+static guint32 table_gpus(const ValidateRow *row) { return (guint32)g_ascii_strtoull(row->gpus, NULL, 10); }
+
+/* What measured rows near a cell say: how far off it is, and how sure that is; half_width_pct NAN: none is near. */
+static ValidateNear table_near(const TableWriter *writer, const ValidateRow *row)
 {
-    CollOp op = COLL_ALL_REDUCE;
-    guint32 gpus = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
-    coll_op_parse(row->op, &op);
-    CollShape shape = table_shape(writer, op, gpus, row->bytes);
     ValidateNear near = {.half_width_pct = NAN};
     ValidateCell cell;
     if (writer->errors && validate_cell_of(row, &cell)) {
@@ -226,6 +227,64 @@ void table_writer_add(const TableWriter *writer, Table *table, const ValidateRow
         near.half_width_pct = (exp(fabs(near.log_error)) * (1 + near.half_width_pct / 100) - 1) * 100;
         near.log_error = 0;
     }
+    return near;
+}
+
+static void table_answer_add(GString *text, const ValidateRow *row, double time_us)
+{
+    g_autofree char *size = size_format(row->bytes);
+    g_string_append_printf(text, "%.2f us (%s of %s GPUs at %s)", time_us, row->op, row->gpus, size);
+}
+
+void table_writer_answer(const TableWriter *writer, const GPtrArray *rows, Report *report)
+{
+    const ValidateRow *least = NULL, *most = NULL;
+    double sure_pct = INFINITY, unsure_pct = 0, least_us = INFINITY, most_us = 0;
+    guint known = 0, cells = 0;
+    for (guint i = 0; i < rows->len; i++) {
+        const ValidateRow *row = g_ptr_array_index(rows, i);
+        if (row->skipped || isnan(row->simulated))
+            continue;
+        const ValidateNear near = table_near(writer, row);
+        const double time_us = validate_near_time(&near, row->simulated);
+        least = time_us < least_us ? row : least;
+        most = time_us > most_us ? row : most;
+        least_us = MIN(least_us, time_us);
+        most_us = MAX(most_us, time_us);
+        cells++;
+        if (isnan(near.half_width_pct))
+            continue;
+        known++;
+        sure_pct = MIN(sure_pct, near.half_width_pct);
+        unsure_pct = MAX(unsure_pct, near.half_width_pct);
+    }
+    if (!least || !most) {
+        report_add_answer(report, "no cell could be simulated: the notes say why");
+        return;
+    }
+    g_autoptr(GString) text = g_string_new(NULL);
+    table_answer_add(text, least, least_us);
+    if (cells > 1) {
+        g_string_append(text, " to ");
+        table_answer_add(text, most, most_us);
+    }
+    report_add_answer(report, "calls of %s take %s", coll_library_names[writer->plan->library], text->str);
+    if (known)
+        report_add_answer(report,
+                          "how sure that is: of ten measured calls like one of these nine were within %.1f %%, of the "
+                          "least sure cell within %.1f %%; %u of %u cells have such calls",
+                          sure_pct, unsure_pct, known, cells);
+    else
+        report_add_answer(report, "how sure that is: not known, since no measured call is near enough");
+}
+
+void table_writer_add(const TableWriter *writer, Table *table, const ValidateRow *row)
+{
+    CollOp op = COLL_ALL_REDUCE;
+    guint32 gpus = table_gpus(row);
+    coll_op_parse(row->op, &op);
+    CollShape shape = table_shape(writer, op, gpus, row->bytes);
+    const ValidateNear near = table_near(writer, row);
     const double time_us = validate_near_time(&near, row->simulated);
     if (writer->planner) {
         table_add_planner(writer, table, row, op, gpus, time_us);

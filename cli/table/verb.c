@@ -123,6 +123,7 @@ static ExitCode table_run(TableVerb *verb, const ValidateSetup *setup, const Sys
     if (validate_run(setup, verb->rows, error)) {
         table_progress(0, 0, verb->rows->len, verb);
         live_lock(verb->live);
+        table_writer_answer(verb->writer, verb->rows, report);
         table_notes(verb);
         live_unlock(verb->live, 0);
         code = live_finish(verb->live, error);

@@ -1,6 +1,6 @@
-// What the labs' blocks ask of a shell, and no more: `for NAME in WORDS; do ... done`, variables, pipes, and the filters tail,
-// head, grep, sed -n and s///, sort, columns.sh and by.sh. A block that asks for more (awk, jq) is told apart by
-// shellKnows() and stays what it is: text with its output. The one program is `fanout`, which the caller runs.
+// What the labs' blocks ask of a shell, and no more: `for NAME in WORDS; do ... done`, variables, pipes, and the
+// filters tail, head, grep, sed -n and s///, sort, columns.sh and by.sh. A block that asks for more (awk, jq) is told
+// apart by shellKnows() and stays what it is: text with its output. The one program is `fanout`, which the caller runs.
 
 // Words, operators (| ; and line ends) and quotes of one command. A word is a list of pieces; {text, quoted}.
 function shellTokens(line) {
@@ -150,7 +150,7 @@ function shellKnows(line) {
     const token = tokens[i];
     if (token.op) { first = true; continue; }
     const text = shellText(token);
-    if (/\$\(|>/.test(token.word.filter((p) => p.expands).map((p) => p.text).join('')) && /\$\(/.test(text)) return false;
+    if (/\$\(/.test(token.word.filter((p) => p.expands).map((p) => p.text).join(''))) return false;
     if (!first) continue;
     if (text === 'for') {
       while (i < tokens.length && !tokens[i].op) i++;
@@ -170,7 +170,8 @@ function shellKnows(line) {
 async function shellRun(line, fanout) {
   const tokens = shellTokens(line), variables = {};
   let at = 0, said = '';
-  const expand = (word) => shellText({ word: word }).replace(/\$\{?([a-z_]+)\}?/g, (whole, name) => name in variables ? variables[name] : whole);
+  const known = (whole, name) => name in variables ? variables[name] : whole;
+  const expand = (word) => shellText({ word: word }).replace(/\$\{?([a-z_]+)\}?/g, known);
   const peek = () => shellText(tokens[at]);
   const skip = () => { while (tokens[at] && tokens[at].op === ';') at++; };
   async function simple(input) {

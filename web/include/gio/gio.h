@@ -1,5 +1,5 @@
-/* What the core takes of GIO, for WebAssembly: codes of errors, and files that glib-compile-resources put into the program. Nothing else of GIO is
- * built there. web/resource.c reads them. */
+/* What the core takes of GIO, for WebAssembly: codes of errors, and files that glib-compile-resources put into the
+ * program. Nothing else of GIO is built there. web/resource.c reads them. */
 #ifndef WEB_GIO_H
 #define WEB_GIO_H
 
