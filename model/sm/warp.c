@@ -244,7 +244,7 @@ gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     return TRUE;
 }
 
-/* Lanes side by side: the span is cut at 128 B lines. It is looked up as a whole, and only where that fails, by line. */
+/* Lanes side by side: the span is cut at 128 B lines. It is looked up whole, and by line where that fails. */
 static IssueResult warp_issue_contiguous(Warp *warp, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;

@@ -271,7 +271,7 @@ check_documents() {
 # The pages of the browser, and what builds them, are read as code is.
 check_web() {
     [ -d web ] || return 0
-    find web docs/labs/instructor tests/web -type f ! -name '*.pyc' 2>/dev/null | LC_ALL=C sort | tr '\n' '\0' |
+    find web docs/labs/instructor tests/web -type f ! -name '*.pyc' ! -name '*.log' ! -name '*.trs' 2>/dev/null | LC_ALL=C sort | tr '\n' '\0' |
         xargs -0 awk -v columns=$columns '{
             n = $0; gsub(/[\200-\277]/, "", n)
             if (length(n) > columns) printf "%s:%d: line of %d columns; at most %d\n", FILENAME, FNR, length(n), columns

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Grades what students hand in for the labs: grade.py [-o FILE] FILE...
 
-A FILE is the file of answers that a lab's page saves (answers.json), a text file of answers (a line "1.4 four flights"),
-or the program of lab 6 (*.c). It prints plain text; -o FILE writes what Gradescope reads
-(results.json) as well. Points, and what they are for:
+A FILE is the file of answers that a lab's page saves (answers.json), a text file of answers (a line "1.4 four
+flights"), or the program of lab 6 (*.c). It prints plain text; -o FILE writes what Gradescope reads (results.json) as
+well. Points, and what they are for:
 
     a guess                 1   something was written down before the command ran (answers.json alone)
     a command               1   it was run in the page, and gave what the lab's text has (answers.json alone)
