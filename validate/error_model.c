@@ -53,7 +53,7 @@ gboolean validate_cell_of(const ValidateRow *row, ValidateCell *cell)
     return TRUE;
 }
 
-static void errors_put(ValidateErrors *errors, const ValidateCell *cell, double measured, double simulated)
+void validate_errors_put(ValidateErrors *errors, const ValidateCell *cell, double measured, double simulated)
 {
     ValidateRow named = {.id = (char *)cell->id};
     ErrorRow row = {*cell, validate_half(&named), log(simulated / measured)};
@@ -108,7 +108,7 @@ static gboolean errors_take(ValidateErrors *errors, char **cell, const char *pat
     if (!errors_time(cell[AT_SIMULATED], &simulated))
         return errors_bad(error, path, line, "simulated_us", cell[AT_SIMULATED]);
     at.gpus = (guint32)gpus;
-    errors_put(errors, &at, measured, simulated);
+    validate_errors_put(errors, &at, measured, simulated);
     return TRUE;
 }
 
@@ -174,7 +174,7 @@ void validate_errors_add(ValidateErrors *errors, const GPtrArray *rows)
         const ValidateRow *row = g_ptr_array_index(rows, i);
         ValidateCell cell;
         if (errors_has(row, &cell))
-            errors_put(errors, &cell, row->measured, row->simulated);
+            validate_errors_put(errors, &cell, row->measured, row->simulated);
     }
 }
 

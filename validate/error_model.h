@@ -55,6 +55,8 @@ typedef struct {
     guint32 nccl;        /* coll_nccl_parse; 0: not known, or not NCCL */
     const char *id;      /* a row that is not its own neighbour, or NULL */
 } ValidateCell;
+/* Adds an error, or puts it in the place of the one with cell->id, which is not NULL here; both times are above 0. */
+void validate_errors_put(ValidateErrors *errors, const ValidateCell *cell, double measured, double simulated);
 /* FALSE: the row is not a published one of a collective. The strings stay the row's. */
 gboolean validate_cell_of(const ValidateRow *row, ValidateCell *cell);
 

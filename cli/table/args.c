@@ -78,6 +78,7 @@ static gboolean table_parse(TablePlan *plan, const TableWords *words, const Fabr
     if (words->neighbours && !options_parse_name("--neighbours", words->neighbours, neighbours, &value, error))
         return FALSE;
     plan->alone = value == 1;
+    plan->measured = words->measured != NULL;
     const char *type = words->type ? words->type : "half";
     if (!options_parse_name("-d", type, types, &value, error) || !numeric_type_parse(type, &plan->type))
         return FALSE;

@@ -218,6 +218,8 @@ static ValidateNear table_near(const TableWriter *writer, const ValidateRow *row
     ValidateCell cell;
     if (writer->errors && validate_cell_of(row, &cell)) {
         cell.arch = writer->system->spec.sm.arch;
+        if (writer->plan->measured)
+            cell.preset = TABLE_MEASURED;
         cell.id = NULL;
         if (!cell.nccl && !coll_library_is_framework(writer->plan->library))
             cell.nccl = coll_nccl_newest();

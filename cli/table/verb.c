@@ -173,7 +173,15 @@ static gboolean table_add_measured(TableVerb *verb, ValidateSetup setup, const S
         if (row->skipped)
             g_printerr("fanout table: %s is no neighbour: %s\n", row->name, row->skipped);
     }
-    validate_errors_add(errors, rows);
+    for (guint i = 0; i < rows->len; i++) {
+        const ValidateRow *row = g_ptr_array_index(rows, i);
+        ValidateCell cell;
+        if (row->skipped || !(row->simulated > 0) || !validate_cell_of(row, &cell))
+            continue;
+        cell.preset = TABLE_MEASURED;
+        cell.arch = system->spec.sm.arch;
+        validate_errors_put(errors, &cell, row->measured, row->simulated);
+    }
     return TRUE;
 }
 

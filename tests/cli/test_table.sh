@@ -50,7 +50,8 @@ row near alltoall 8 512 | awk '{ exit !($1 == $2 && $3 == 0) }' || complain "no 
 row off all_reduce 2 512 | awk '{ exit !($1 == $2 && $3 > 12 && $4 == 10) }' ||
     complain "--neighbours off: $(row off all_reduce 2 512)"
 
-# A planner's own measurements are simulated first and correct it: a cell that was measured at 50 us is near 50 us.
+# A planner's own measurements are simulated first and correct it, more than published rows do, which are of other
+# machines: a cell that was measured at 50 us is near 50 us.
 {
     echo op_name,nccl_dtype,num_gpus,message_size,latency,kernel_source,version
     echo all_reduce,half,4,2048,0.05,NCCL,2.29.7
@@ -58,7 +59,7 @@ row off all_reduce 2 512 | awk '{ exit !($1 == $2 && $3 > 12 && $4 == 10) }' ||
 # shellcheck disable=SC2086
 "$FANOUT" $small --measured mine.csv --format csv >mine-out.csv 2>err || complain "--measured: $(cat err)"
 mv mine-out.csv mine.out.csv
-row mine.out all_reduce 4 2048 | awk '{ exit !($1 > 0.043 && $1 < 0.055 && $2 < 0.03) }' ||
+row mine.out all_reduce 4 2048 | awk '{ exit !($1 > 0.040 && $1 < 0.055 && $2 < 0.03) }' ||
     complain "measured 50 us: $(row mine.out all_reduce 4 2048)"
 # shellcheck disable=SC2086
 refuses 'nccl_dtype' $small --measured errors.csv
