@@ -46,7 +46,8 @@ FIDELITY = \
 	validate/reference/published/nvl72.csv \
 	validate/reference/published/nccl_versions.csv \
 	validate/reference/published/nvl72_wide.csv
-EXTRA_DIST += $(REFERENCE) $(FIDELITY) validate/reference/README.md validate/reference/witness.py validate/reference/neighbours.py
+EXTRA_DIST += $(REFERENCE) $(FIDELITY) validate/reference/README.md validate/reference/neighbours.py \
+	validate/reference/witness.py
 
 # Every row of them simulated and compared; fails when a group is worse than recorded.
 VALIDATE_FLAGS =

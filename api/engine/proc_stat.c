@@ -23,15 +23,22 @@ gboolean proc_stat_parse(const char *text, ProcStat *stat)
     return TRUE;
 }
 
-gboolean proc_stat_read(pid_t pid, ProcStat *stat)
+gboolean proc_file_read(pid_t pid, const char *name, char *text, gsize bytes)
 {
-    char path[64], text[STAT_BYTES];
+    char path[64];
 
-    g_snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    g_snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    gssize n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    gssize n = fd >= 0 ? read(fd, text, bytes - 1) : -1;
     if (fd >= 0)
         close(fd);
     text[MAX(n, 0)] = '\0';
-    return n > 0 && proc_stat_parse(text, stat);
+    return n > 0;
+}
+
+gboolean proc_stat_read(pid_t pid, ProcStat *stat)
+{
+    char text[STAT_BYTES];
+
+    return proc_file_read(pid, "stat", text, sizeof text) && proc_stat_parse(text, stat);
 }

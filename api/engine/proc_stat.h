@@ -17,6 +17,8 @@ typedef struct {
 
 /* FALSE: the text, which has a NUL behind, is not what such a file has. */
 gboolean proc_stat_parse(const char *text, ProcStat *stat);
+/* The file `name` of a process or a thread, up to bytes - 1 of it, and a NUL behind; FALSE: there is none. */
+gboolean proc_file_read(pid_t pid, const char *name, char *text, gsize bytes);
 /* Of a process; FALSE: there is none. */
 gboolean proc_stat_read(pid_t pid, ProcStat *stat);
 

@@ -146,14 +146,9 @@ gboolean tree_has(const Tree *tree, pid_t pid)
 /* *group: the process of which this is a thread, itself if it is one. FALSE: it is gone. */
 static gboolean read_group(pid_t tid, pid_t *group, pid_t *parent)
 {
-    char path[64], text[1024];
+    char text[1024];
 
-    g_snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    gssize n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[MAX(n, 0)] = '\0';
+    proc_file_read(tid, "status", text, sizeof text);
     const char *tgid = strstr(text, "\nTgid:"), *ppid = strstr(text, "\nPPid:");
     *group = tgid ? (pid_t)g_ascii_strtoll(tgid + strlen("\nTgid:"), NULL, 10) : 0;
     *parent = ppid ? (pid_t)g_ascii_strtoll(ppid + strlen("\nPPid:"), NULL, 10) : 0;

@@ -14,7 +14,7 @@ typedef struct Timed {
     int shared;
     int expired;                           /* atomic */
     int noticed;                           /* atomic: the waiter has seen it, or needs it no more */
-    void (*runs_out)(struct Timed *timed); /* not NULL: nobody sleeps on it; this is called on the thread of timers */
+    void (*runs_out)(struct Timed *timed); /* not NULL: called on the thread of timers, in place of a wake-up */
 } Timed;
 
 /* Registers the timer; 0: there is no owner, or no room for so long a wait. */

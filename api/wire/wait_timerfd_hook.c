@@ -181,7 +181,7 @@ static int set(TimerFd *timer, int flags, const struct itimerspec *to)
     if (timer_arm(&timer->timed, talk_ps_of(ns > 0 ? ns : 1)))
         return 0;
     timer->due_ps = 0;
-    errno = ENOMEM; /* the owner has ended: nobody waits for long */
+    errno = ENOMEM; /* the owner has ended, and with it simulated time */
     return -1;
 }
 

@@ -2,15 +2,16 @@
 
     python3 validate/reference/neighbours.py validate/reference/errors.csv [judge]
 
-Errors of two rows (log of simulated over measured) are taken to be jointly normal with mean 0, the same variance, and a
-correlation that is a product of one factor for each thing that is not the same and of exp(-distance / length) of sizes
-and GPUs; it is 0 of two programs and of two generations, and 1 for the kind of launch and for the algorithm, all of
-which had factors of their own at first (0.05, 0.04, 1.00, 0.95). The factors, the lengths and the ratio of noise to deviation are those under which rows of the half to
-calibrate are estimated best from all others of that half: the least mean absolute error of leaving one out, by Powell's
-method from the values in use. Their likelihood was tried first; a few rows of racks that are off by factors decide it,
-and rows of the other half are then met worse (3.8 and 14.3 % in the median and at the 90th percentile, against 3.1 and
-12.7 %). The deviation is then the one with which nine of ten of these errors lie within what is claimed. Rows of the
-other half say how good the estimate is; with `judge` that alone is printed. Needs numpy and scipy.
+Errors of two rows (log of simulated over measured) are taken to be jointly normal with mean 0, the same variance, and
+a correlation that is a product of one factor for each thing that is not the same and of exp(-distance / length) of
+sizes and GPUs; it is 0 of two programs and of two generations, and 1 for the kind of launch and for the algorithm,
+all of which had factors of their own at first (0.05, 0.04, 1.00, 0.95). The factors, the lengths and the ratio of
+noise to deviation are those under which rows of the half to calibrate are estimated best from all others of that
+half: the least mean absolute error of leaving one out, by Powell's method from the values in use. Their likelihood
+was tried first; a few rows of racks that are off by factors decide it, and rows of the other half are then met worse
+(3.8 and 14.3 % in the median and at the 90th percentile, against 3.1 and 12.7 %). The deviation is then the one with
+which nine of ten of these errors lie within what is claimed. Rows of the other half say how good the estimate is;
+with `judge` that alone is printed. Needs numpy and scipy.
 """
 import csv
 import hashlib

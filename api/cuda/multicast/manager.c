@@ -149,7 +149,7 @@ static gboolean complete(Team *team, gint *sequence)
     return all;
 }
 
-/* Another thread may have given the handle back: whoever waits by it could then wait for ever. */
+/* Another thread may have released the handle; a call that waits by it would then wait for ever. */
 static gboolean is_held(Call *call, const Team *team, guint64 handle)
 {
     return handle_get(call->cuda->handles, HANDLE_MULTICAST, handle, NULL) == team;
