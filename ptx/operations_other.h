@@ -51,6 +51,10 @@ FORM(PREFETCH, "discard", "global !L2", "", "MI", GLOBAL, 80)
 OPERATION(CREATEPOLICY, plain, none, 0)
 FORM(CREATEPOLICY, "createpolicy",
      "!fractional !L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged", "b64", "d*?", FREE, 80)
+FORM(CREATEPOLICY, "createpolicy",
+     "!range global !L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged", "b64", "dMii", FREE, 80)
+FORM(CREATEPOLICY, "createpolicy",
+     "!range !fabric !L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged", "b64", "dHii", FREE, 100)
 COST(CREATEPOLICY, ANY, 0, 4.2, 1, ALU(2.04), 0, 0)
 
 /* Asynchronous copies. */
@@ -150,6 +154,13 @@ FORM(FABRIC_ATOM, "fabric", "!try_atom !add acc::f32|acc::f16 " FABRIC_ATOM_, "u
 FORM(FABRIC_ATOM, "fabric", "!try_atom !min|max " FABRIC_ATOM_, "u32|u64|s32|s64|f16x2|bf16x2", "HMMM", GLOBAL, 100)
 FORM(FABRIC_ATOM, "fabric", "!try_atom !and|or|xor " FABRIC_ATOM_, "b32|b64", "HMMM", GLOBAL, 100)
 FORM(FABRIC_ATOM, "fabric", "!try_atom !exch|cas " FABRIC_ATOM_, "b32|b64|b128", "HMMM", GLOBAL, 100)
+/* By tensor maps, on the family of sm_107 alone. */
+OPERATION(FABRIC_TENSOR_GET, fabric_tensor, fabric_tensor, 0)
+FORM(FABRIC_TENSOR_GET, "fabric", "!try_get !" TX " " FABRIC_TENSOR_, "b128", "MEM", GLOBAL, 107)
+OPERATION(FABRIC_TENSOR_PUT, fabric_tensor, fabric_tensor, 0)
+FORM(FABRIC_TENSOR_PUT, "fabric", "!try_put " FABRIC_TENSOR_MC, "b128", "EMiM", GLOBAL, 107)
+OPERATION(FABRIC_TENSOR_RED, fabric_tensor, fabric_tensor, 0)
+FORM(FABRIC_TENSOR_RED, "fabric", "!try_red !add|min|max|and|or|xor " FABRIC_TENSOR_MC, "", "EMiM", GLOBAL, 107)
 OPERATION(FABRIC_SUBMIT, fabric_order, fabric_order, PTX_SETTLES)
 FORM(FABRIC_SUBMIT, "fabric", "!submit op_restrict::fetching", "", "", SYNC, 100)
 FORM(FABRIC_SUBMIT, "fabric", "!submit !commit_group", "", "", SYNC, 100)

@@ -46,6 +46,8 @@ libfanout_core_la_SOURCES += \
 	ptx/run/exec.h \
 	ptx/run/fault.c \
 	ptx/run/fabric.c \
+	ptx/run/fabric.h \
+	ptx/run/fabric_tensor.c \
 	ptx/run/format.c \
 	ptx/run/grid.c \
 	ptx/run/handlers.c \

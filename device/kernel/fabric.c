@@ -102,23 +102,33 @@ static guint8 check_kind(const KernelFabric *fabric, const EndpointTarget *targe
     return multicast && !mcobject_has_member(target->object, fabric->gpu->id) ? KERNEL_FABRIC_UNREACHABLE : 0;
 }
 
+static guint8 add_spans(const KernelFabric *fabric, const EndpointTable *table, const PtxFabricRun *run, GArray *spans)
+{
+    guint8 report = 0;
+    EndpointTarget target = {0};
+    for (guint32 done = 0; done < run->bytes && !report; done += (guint32)target.bytes) {
+        report = report_of_status(endpoint_resolve(table, fabric->op->endpoint, run->offset + done, run->bytes - done,
+                                                   fabric->gpu->id, &target));
+        if (!report)
+            report = check_kind(fabric, &target);
+        if (report)
+            break;
+        FabricSpan span = span_of(&target, run->at + done);
+        g_array_append_val(spans, span);
+    }
+    return report;
+}
+
 /* The spans of an operation's range, and its counter. */
 static guint8 look_up(const KernelFabric *fabric, const EndpointTable *table, FabricWork *work)
 {
     const PtxFabricOp *op = fabric->op;
     GArray *spans = g_array_new(FALSE, FALSE, sizeof(FabricSpan));
+    const PtxFabricRun whole = {.offset = op->offset, .bytes = work->bytes};
     guint8 report = 0;
     EndpointTarget target;
-    for (guint32 at = 0; at < work->bytes && !report; at += (guint32)target.bytes) {
-        report = report_of_status(
-            endpoint_resolve(table, op->endpoint, op->offset + at, work->bytes - at, fabric->gpu->id, &target));
-        if (!report)
-            report = check_kind(fabric, &target);
-        if (report)
-            break;
-        FabricSpan span = span_of(&target, at);
-        g_array_append_val(spans, span);
-    }
+    for (guint32 r = 0; r < MAX(op->n_run, 1u) && !report; r++)
+        report = add_spans(fabric, table, op->run ? &op->run[r] : &whole, spans);
     if (!report && op->counted) {
         report = report_of_status(endpoint_resolve(table, op->endpoint, op->counter, 8, fabric->gpu->id, &target));
         if (!report && target.bytes < 8)

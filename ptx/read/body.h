@@ -28,7 +28,8 @@ typedef enum {
     ARG_SINK,
     ARG_VECTOR,
     ARG_ADDRESS,
-    ARG_HANDLE
+    ARG_HANDLE,
+    ARG_TENSOR_PLACE /* what is said of a tensor in a logical endpoint (handle.c) */
 } PtxArgKind;
 
 typedef enum { NAME_REG, NAME_RANGE, NAME_VAR, NAME_LABEL, NAME_PROTO, NAME_TABLE } PtxNameKind;
@@ -36,7 +37,9 @@ typedef struct {
     guint8 kind; /* PtxArgKind */
     guint8 base; /* of ARG_ADDRESS: kind of what stands before the offset */
     guint8 n; /* of ARG_VECTOR and ARG_HANDLE: elements, which follow in PtxBody.parts from `index` on; of ARG_ADDRESS:
-                     * coordinates, from `parts` on */
+                     * coordinates, from `parts` on; of ARG_TENSOR_PLACE the same, behind the three below */
+    guint8 registers, sizes, strides; /* of ARG_TENSOR_PLACE, from `index` on: the map, the endpoint, its offsets;
+                                       * dimensions; low words of strides, and behind these one register of high bits */
     guint8 negated; /* !p */
     guint8 paired;  /* stands behind '|' of the one before */
     guint32 index;  /* register, special register, variable, label, first part */

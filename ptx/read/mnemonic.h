@@ -86,7 +86,8 @@ typedef enum { TYPE_BITS, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_FLOAT, TYPE_PREDICATE
     X(PHASE_PRIMARY, "phase_type::primary") X(PHASE_CONDITIONAL, "phase_type::conditional") \
     X(CHECK_LAYOUT, "check_layout") X(REPORT_VALUE, "report/value") \
     X(GENERIC_FABRIC, "generic::fabric") X(FABRIC_GENERIC, "fabric::generic") \
-    X(FABRIC_FABRIC, "fabric::fabric")
+    X(FABRIC_FABRIC, "fabric::fabric") X(OVER_ADDRESS, "override::global_address") \
+    X(OVER_DIM, "override::global_dim") X(OVER_DIM_STRIDE, "override::global_dim_stride") X(FABRIC, "fabric")
 /* clang-format on */
 
 typedef enum {

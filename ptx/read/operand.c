@@ -94,7 +94,7 @@ static gboolean read_word(PtxReader *reader, PtxArg *arg)
     return read_offset(reader, &arg->value);
 }
 
-static gboolean read_vector(PtxReader *reader, PtxArg *arg)
+gboolean ptx_vector_read(PtxReader *reader, PtxArg *arg)
 {
     PtxLex *lex = &reader->lex;
     PtxArg part[PTX_VECTOR_MAX] = {0};
@@ -134,7 +134,7 @@ static gboolean read_address(PtxReader *reader, PtxArg *arg)
         PtxArg vector = {0};
         if (!ptx_lex_is(lex, '{'))
             return FAIL(reader, &lex->token, PTX_LOAD_ERROR_SYNTAX, "coordinates in {braces} follow a tensor map");
-        if (!read_vector(reader, &vector))
+        if (!ptx_vector_read(reader, &vector))
             return FALSE;
         arg->n = vector.n;
         arg->parts = vector.index;
@@ -151,7 +151,7 @@ gboolean ptx_arg_read(PtxReader *reader, PtxArg *arg)
     gboolean good;
     *arg = (PtxArg){.line = token.line, .column = token.column};
     if (ptx_lex_is(lex, '{')) {
-        good = read_vector(reader, arg);
+        good = ptx_vector_read(reader, arg);
     } else if (ptx_lex_is(lex, '[')) {
         good = read_address(reader, arg);
     } else if (ptx_lex_is(lex, '!') && ptx_lex_peek(lex).kind == TOKEN_WORD) {

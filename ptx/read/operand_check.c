@@ -113,6 +113,13 @@ static gboolean check_role(PtxReader *reader, const PtxStatement *statement, cha
     case ROLE_COUNTED:
         want = ptx_handle_is(reader, arg, 3) ? NULL : "[endpoint (.b32), offset, counter's offset (.b64)], registers";
         break;
+    case ROLE_TENSOR_PLACE:
+        want = ptx_tensor_place_is(reader, statement, arg)
+                   ? NULL
+                   : "[tensor map (.b64), endpoint (.b32), offset (.b64), {coordinates}], registers; between them the "
+                     "counter's offset, {sizes} and, with .global_dim_stride, {strides}, high bits, where modifiers ask "
+                     "for them";
+        break;
     case ROLE_SRC_16: want = good_value(reader, arg, 2, FALSE, FALSE) ? NULL : "a value of 16 bits"; break;
     case ROLE_SRC_32: want = good_value(reader, arg, 4, FALSE, FALSE) ? NULL : "a value of 32 bits"; break;
     case ROLE_SRC_64: want = good_value(reader, arg, 8, FALSE, FALSE) ? NULL : "a value of 64 bits"; break;
@@ -220,6 +227,23 @@ static void add_report(PtxReader *reader, const PtxStatement *statement, PtxOpKe
         key->words[key->n_words++] = W_REPORT_VALUE;
 }
 
+/* The second priority of a cache policy: forms have each word once, and a policy has no effect. */
+static void drop_second_priority(PtxOpKey *key)
+{
+    guint priorities = 0;
+    if (key->name_length != strlen("createpolicy") || memcmp(key->name, "createpolicy", key->name_length))
+        return;
+    for (guint w = 0; w < key->n_words; w++) {
+        guint8 word = key->words[w];
+        priorities += word >= W_L2_EVICT_LAST && word <= W_L2_EVICT_UNCHANGED;
+        if (priorities != 2 || (word != W_L2_EVICT_FIRST && word != W_L2_EVICT_UNCHANGED))
+            continue;
+        memmove(key->words + w, key->words + w + 1, (key->n_words - w - 1) * sizeof *key->words);
+        key->n_words--;
+        return;
+    }
+}
+
 gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const PtxToken *token)
 {
     PtxOpKey key = {.name = token->text,
@@ -233,6 +257,7 @@ gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const P
     if (wants)
         return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%s", wants);
     add_report(reader, statement, &key);
+    drop_second_priority(&key);
     const PtxArg *args = &g_array_index(reader->body->args, PtxArg, statement->first_arg);
     for (guint i = 0; i < statement->n_args; i++)
         key.n_args += !args[i].paired;

@@ -28,6 +28,10 @@
 #define FABRIC_PULL FABRIC_ " !multimem !" TX " !sync"
 #define FABRIC_ATOM_                                                                                                   \
     "!async !shared::cta !mbarrier::report::fabric !relaxed !sys !mbarrier::complete_tx::16B" FABRIC_HINT
+#define FABRIC_TENSOR_                                                                                                 \
+    "!async !tensor !" DIM " !shared::cta tile !mbarrier::report::fabric !override::global_address "                   \
+    "override::global_dim|override::global_dim_stride relaxed sys" FABRIC_HINT
+#define FABRIC_TENSOR_MC FABRIC_TENSOR_ " multimem !mbarrier::complete_tx::16B counted::bytes"
 #define FABRIC_ADDS "u32|u64|f16|bf16|f32|f64"
 #define FABRIC_ORDERS "u32|s32|u64|s64|f16|bf16"
 #define MBAR_PHASE "relaxed|acquire cta|cluster shared|shared::cta"

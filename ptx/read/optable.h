@@ -73,6 +73,7 @@ typedef enum {
 #define ROLE_TENSOR 'T'  /* [address, {coordinates}] */
 #define ROLE_HANDLE 'H'  /* [endpoint, offset]: registers of 32 and 64 bits */
 #define ROLE_COUNTED 'K' /* [endpoint, offset, counter's offset] */
+#define ROLE_TENSOR_PLACE 'E' /* [map, endpoint, offset, ..., {coordinates}] */
 #define ROLE_SRC_16 'h'
 #define ROLE_DST_8 'o' /* of .b8 */
 #define ROLE_FREE '*'  /* checked where it is lowered (mov, bra, brx, call) */

@@ -4,22 +4,26 @@
  * fabric.wait.sync_restrict::read says that they were read, so that none can tell. What was fetched is put there, and
  * the mbarrier told, when the host completes the operation; in between its thread goes on, and may end, as long as its
  * CTA lives. See docs/fabric-operations.md for what PTX leaves open. */
-#include "ptx/run/exec.h"
+#include "ptx/run/fabric.h"
 
 #define UNIT 16u /* bytes: of transfers, of atom's blocks, of a transaction that is not counted in bytes */
 
-static const char *kind_name(const PtxFabricOp *op)
+const char *ptx_fabric_name(const PtxFabricOp *op)
 {
     static const char *const names[] = {"fabric.try_put", "fabric.try_get", "fabric.try_red", "fabric.try_pullred",
                                         "fabric.try_atom"};
-    return names[op->kind];
+    static const char *const tensors[] = {"fabric.try_put.async.tensor", "fabric.try_get.async.tensor",
+                                          "fabric.try_red.async.tensor"};
+    return op->tensor ? tensors[op->kind] : names[op->kind];
 }
 
 static gboolean fetches(const PtxFabricOp *op) { return op->kind == PTX_FABRIC_GET || op->kind == PTX_FABRIC_PULLRED; }
 
-static void op_free(PtxFabricOp *op)
+void ptx_fabric_free(PtxFabricOp *op)
 {
     g_free(op->block);
+    g_free(op->run);
+    g_free(op->tensor);
     g_free(op);
 }
 
@@ -49,21 +53,20 @@ static gboolean check(PtxWarp *warp, const PtxIns *ins, const PtxFabricOp *op, g
                            : NULL;
     if (!what)
         return TRUE;
-    ptx_fault(warp, ins, lane, PTX_FAULT_ILLEGAL_INSTRUCTION, op->offset, "%s to endpoint 0x%x: %s", kind_name(op),
+    ptx_fault(warp, ins, lane, PTX_FAULT_ILLEGAL_INSTRUCTION, op->offset, "%s to endpoint 0x%x: %s", ptx_fabric_name(op),
               op->endpoint, what);
     return FALSE;
 }
 
-static void append(PtxCta *cta, PtxFabricOp *op)
+void ptx_fabric_append(PtxFabricOp *op)
 {
-    PtxFabricOp **at = &cta->fabric;
+    PtxFabricOp **at = &op->cta->fabric;
     while (*at)
         at = &(*at)->next;
     *at = op;
 }
 
-/* The own CTA's shared memory; NULL: a fault is set. */
-static gboolean own_shared(PtxWarp *warp, const PtxIns *ins, guint64 va, guint32 bytes, guint lane, guint32 *at)
+gboolean ptx_fabric_shared(PtxWarp *warp, const PtxIns *ins, guint64 va, guint32 bytes, guint lane, guint32 *at)
 {
     PtxCta *cta;
     if (!ptx_shared_place(warp, warp->current, ins, va, bytes, lane, &cta, at))
@@ -75,18 +78,24 @@ static gboolean own_shared(PtxWarp *warp, const PtxIns *ins, guint64 va, guint32
     return FALSE;
 }
 
-static gboolean place(PtxWarp *warp, const PtxIns *ins, PtxFabricOp *op, guint lane, const guint64 shared[3])
+gboolean ptx_fabric_reports(PtxWarp *warp, const PtxIns *ins, const PtxFabricOp *op, guint lane)
 {
-    guint32 operands = ins->combine == W_CAS ? 2 * UNIT : UNIT;
-    if (!own_shared(warp, ins, shared[0], op->bytes, lane, &op->shared_at) ||
-        !own_shared(warp, ins, shared[2], 8, lane, &op->barrier_at) ||
-        (op->kind == PTX_FABRIC_ATOM && !own_shared(warp, ins, shared[1], operands, lane, &op->operand_at)))
-        return FALSE;
     if (ptx_mbarrier_reports(warp->cta, op->barrier_at))
         return TRUE;
     ptx_fault(warp, ins, lane, PTX_FAULT_BARRIER, op->barrier_at,
-              "%s to endpoint 0x%x: its mbarrier was not initialised with .layout::v1", kind_name(op), op->endpoint);
+              "%s to endpoint 0x%x: its mbarrier was not initialised with .layout::v1", ptx_fabric_name(op),
+              op->endpoint);
     return FALSE;
+}
+
+static gboolean place(PtxWarp *warp, const PtxIns *ins, PtxFabricOp *op, guint lane, const guint64 shared[3])
+{
+    guint32 operands = ins->combine == W_CAS ? 2 * UNIT : UNIT;
+    if (!ptx_fabric_shared(warp, ins, shared[0], op->bytes, lane, &op->shared_at) ||
+        !ptx_fabric_shared(warp, ins, shared[2], 8, lane, &op->barrier_at) ||
+        (op->kind == PTX_FABRIC_ATOM && !ptx_fabric_shared(warp, ins, shared[1], operands, lane, &op->operand_at)))
+        return FALSE;
+    return ptx_fabric_reports(warp, ins, op, lane);
 }
 
 static gboolean one_lane(PtxWarp *warp, const PtxIns *ins, guint lane, guint32 lanes, const guint64 shared[3])
@@ -104,18 +113,19 @@ static gboolean one_lane(PtxWarp *warp, const PtxIns *ins, guint lane, guint32 l
     op->counter = op->counted ? ptx_lane_get(warp, part[2], 8, lane) : 0;
     op->byte_mask = ins->mode & PTX_FABRIC_MASKED ? (guint16)ptx_lane_get(warp, part[2], 2, lane) : 0xffffu;
     op->bytes = op->kind == PTX_FABRIC_ATOM ? UNIT : ptx_lane_u32(warp, ins->src[2], lane);
+    op->box_bytes = op->bytes;
     op->ins = ins;
     op->warp = warp;
     op->cta = warp->cta;
     op->lanes = lanes;
     if (!check(warp, ins, op, lane, shared) || !place(warp, ins, op, lane, shared)) {
-        op_free(op);
+        ptx_fabric_free(op);
         return FALSE;
     }
     if (op->bytes)
-        append(warp->cta, op);
+        ptx_fabric_append(op);
     else
-        op_free(op);
+        ptx_fabric_free(op);
     return TRUE;
 }
 
@@ -170,8 +180,10 @@ static void read_source(PtxFabricOp *op)
 {
     const guint8 *shared = op->cta->shared;
     guint32 bytes = op->kind == PTX_FABRIC_ATOM && op->op == W_CAS ? 2 * UNIT : op->bytes;
-    op->block = g_malloc0(bytes);
-    if (op->kind == PTX_FABRIC_ATOM)
+    op->block = g_malloc0(MAX(bytes, 1u));
+    if (op->tensor)
+        ptx_fabric_gather(op);
+    else if (op->kind == PTX_FABRIC_ATOM)
         memcpy(op->block, shared + op->operand_at, bytes);
     else if (!fetches(op))
         memcpy(op->block, shared + op->shared_at, bytes);
@@ -187,12 +199,15 @@ static PtxStep submit(PtxWarp *warp, const PtxIns *ins, guint32 mask)
             continue;
         if (!grid->host->fabric)
             return ptx_fault(warp, op->ins, lane, PTX_FAULT_ILLEGAL_INSTRUCTION, op->endpoint,
-                             "%s to endpoint 0x%x: there are no logical endpoints here", kind_name(op), op->endpoint);
+                             "%s to endpoint 0x%x: there are no logical endpoints here", ptx_fabric_name(op), op->endpoint);
         op->submitted = TRUE;
         op->group = warp->fabric_group;
         op->read = fetches(op);
         read_source(op);
-        grid->host->fabric(grid->user, op);
+        if (op->bytes)
+            grid->host->fabric(grid->user, op);
+        else /* a box outside its tensor */
+            ptx_fabric_complete(op, 0);
     }
     if (ins->mode == W_COMMIT_GROUP)
         warp->fabric_group++;
@@ -242,13 +257,15 @@ void ptx_fabric_complete(PtxFabricOp *op, guint8 report)
         while (*at != op)
             at = &(*at)->next;
         *at = op->next;
-        if (!report && (fetches(op) || op->kind == PTX_FABRIC_ATOM))
+        if (!report && op->tensor)
+            ptx_fabric_land(op);
+        else if (!report && (fetches(op) || op->kind == PTX_FABRIC_ATOM))
             memcpy(cta->shared + op->shared_at, op->block, op->bytes);
         if (report)
             ptx_mbarrier_report(cta, op->barrier_at, report);
-        ptx_mbarrier_complete_tx(cta, op->barrier_at, fetches(op) ? op->bytes : op->bytes / UNIT);
+        ptx_mbarrier_complete_tx(cta, op->barrier_at, fetches(op) ? op->box_bytes : op->box_bytes / UNIT);
     }
-    op_free(op);
+    ptx_fabric_free(op);
 }
 
 void ptx_fabric_drop(PtxFabricOp *op)
@@ -258,7 +275,7 @@ void ptx_fabric_drop(PtxFabricOp *op)
         at = &(*at)->next;
     if (at)
         *at = op->next;
-    op_free(op);
+    ptx_fabric_free(op);
 }
 
 /* ---- ends */
@@ -279,7 +296,7 @@ gboolean ptx_fabric_lanes_end(PtxWarp *warp, const PtxIns *ins, guint32 mask)
                          "x was not submitted before its thread ended"
                        : "%s to endpoint 0x%x at offset 0x%" G_GINT64_MODIFIER
                          "x was not waited for: it is under way when its CTA ends",
-                  kind_name(op), op->endpoint, op->offset);
+                  ptx_fabric_name(op), op->endpoint, op->offset);
         return FALSE;
     }
     return TRUE;
@@ -293,7 +310,7 @@ void ptx_fabric_clear(PtxCta *cta)
         op->warp = NULL;
         op->next = NULL;
         if (!op->submitted)
-            op_free(op);
+            ptx_fabric_free(op);
     }
     cta->fabric = NULL;
 }

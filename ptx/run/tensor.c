@@ -3,7 +3,6 @@
  * A map is read when its copy is issued, without time: hardware keeps descriptors in a cache of each SM (the first use
  * of one costs 100 clk more, which is left out). It may lie in parameters, constants or global memory. */
 #include "ptx/run/tensor.h"
-#include "ptx/run/exec.h"
 
 typedef struct {
     PtxWarp *warp;
@@ -14,59 +13,62 @@ typedef struct {
     guint64 map_va;
 } Tensor;
 
-static gboolean tensor_fail(const Tensor *t, const char *text)
+/* ---- the map and the coordinates */
+
+static gboolean map_fail(PtxWarp *warp, const PtxIns *ins, guint lane, guint64 va, const char *text)
 {
-    ptx_fault(t->warp, t->ins, t->lane, PTX_FAULT_ILLEGAL_INSTRUCTION, t->map_va, "%s", text);
+    ptx_fault(warp, ins, lane, PTX_FAULT_ILLEGAL_INSTRUCTION, va, "%s", text);
     return FALSE;
 }
 
-/* ---- the map and the coordinates */
-
-static gboolean map_bytes(const Tensor *t, guint8 bytes[PTX_TENSOR_MAP_BYTES])
+static gboolean map_bytes(PtxWarp *warp, const PtxIns *ins, guint lane, guint64 va, guint8 bytes[PTX_TENSOR_MAP_BYTES])
 {
-    const PtxGrid *grid = t->warp->cta->grid;
+    const PtxGrid *grid = warp->cta->grid;
     guint64 offset;
-    PtxSpace space = ptx_space_of(t->map_va, &offset);
+    PtxSpace space = ptx_space_of(va, &offset);
     const PtxCode *code = ptx_function_code(grid->entry, NULL);
     gboolean there = FALSE;
     if (offset % 64)
-        return tensor_fail(t, "a tensor map lies at a multiple of 64");
+        return map_fail(warp, ins, lane, va, "a tensor map lies at a multiple of 64");
     if (space == SPACE_PARAM) {
         there = code && offset + PTX_TENSOR_MAP_BYTES <= code->param_bytes;
         if (there)
             memcpy(bytes, grid->param + offset, PTX_TENSOR_MAP_BYTES);
     } else if (space == SPACE_GLOBAL || space == SPACE_CONST) {
-        there = grid->host->read(grid->user, t->map_va, bytes, PTX_TENSOR_MAP_BYTES);
+        there = grid->host->read(grid->user, va, bytes, PTX_TENSOR_MAP_BYTES);
     }
     if (!there)
-        ptx_fault(t->warp, t->ins, t->lane, PTX_FAULT_ILLEGAL_ADDRESS, t->map_va,
+        ptx_fault(warp, ins, lane, PTX_FAULT_ILLEGAL_ADDRESS, va,
                   "no tensor map lies at 0x%" G_GINT64_MODIFIER "x: it is in parameters, constants or global memory",
-                  t->map_va);
+                  va);
     return there;
 }
 
-static gboolean read_map(Tensor *t)
+gboolean ptx_tensor_read(PtxWarp *warp, const PtxIns *ins, guint lane, guint64 va, gboolean im2col, PtxTensorMap *map)
 {
     guint8 bytes[PTX_TENSOR_MAP_BYTES];
-    PtxTensorMap *map = &t->copy.map;
-    if (!map_bytes(t, bytes))
+    if (!map_bytes(warp, ins, lane, va, bytes))
         return FALSE;
     if (!ptx_tensor_map_unpack(bytes, map))
-        return tensor_fail(t, "these 128 bytes are no tensor map");
+        return map_fail(warp, ins, lane, va, "these 128 bytes are no tensor map");
     const char *broken = ptx_tensor_map_broken(map);
     if (broken) {
         g_autofree char *text = g_strdup_printf("the tensor map is wrong: %s", broken);
-        return tensor_fail(t, text);
+        return map_fail(warp, ins, lane, va, text);
     }
-    if (map->rank != t->ins->n_vec || (map->mode == PTX_TENSOR_IM2COL) != (t->ins->mode == W_IM2COL)) {
+    if (map->rank != ins->n_vec || (map->mode == PTX_TENSOR_IM2COL) != im2col) {
         g_autofree char *text =
-            g_strdup_printf("the tensor map has %u dimensions and is %s; the instruction is for %u, "
-                            "%s",
-                            map->rank, map->mode == PTX_TENSOR_IM2COL ? "of im2col" : "tiled", t->ins->n_vec,
-                            t->ins->mode == W_IM2COL ? "im2col" : "tiled");
-        return tensor_fail(t, text);
+            g_strdup_printf("the tensor map has %u dimensions and is %s; the instruction is for %u, %s", map->rank,
+                            map->mode == PTX_TENSOR_IM2COL ? "of im2col" : "tiled", ins->n_vec,
+                            im2col ? "im2col" : "tiled");
+        return map_fail(warp, ins, lane, va, text);
     }
     return TRUE;
+}
+
+static gboolean tensor_fail(const Tensor *t, const char *text)
+{
+    return map_fail(t->warp, t->ins, t->lane, t->map_va, text);
 }
 
 static guint64 place_value(const Tensor *t, guint32 at, guint bytes)
@@ -271,7 +273,7 @@ PtxStep ptx_step_tensor(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32
     if (ins->src[3] != PLACE_NONE)
         ptx_addresses(warp, ins, 3, 0, barrier);
     Tensor t = {.warp = warp, .path = path, .ins = ins, .lane = lane, .map_va = map[lane]};
-    if (!read_map(&t) || !read_coordinates(&t))
+    if (!ptx_tensor_read(warp, ins, lane, t.map_va, ins->mode == W_IM2COL, &t.copy.map) || !read_coordinates(&t))
         return STEP_FAULT;
     return ins->op == OP_TENSOR_G2S ? load(&t, shared[lane], barrier[lane]) : store(&t, shared[lane]);
 }

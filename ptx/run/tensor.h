@@ -2,6 +2,7 @@
 #ifndef PTX_RUN_TENSOR_H
 #define PTX_RUN_TENSOR_H
 
+#include "ptx/run/exec.h"
 #include "ptx/tensor_map.h"
 
 #define PTX_TENSOR_PIECE 16u /* bytes: what swizzles move, what memory is asked for */
@@ -23,6 +24,9 @@ typedef struct {
     guint64 va;  /* if any do */
 } PtxTensorPiece;
 typedef void (*PtxTensorVisit)(void *user, const PtxTensorPiece *piece);
+
+/* tensor.c: the map at that address, as the instruction's coordinates and mode want it. FALSE: a fault is set. */
+gboolean ptx_tensor_read(PtxWarp *warp, const PtxIns *ins, guint lane, guint64 va, gboolean im2col, PtxTensorMap *map);
 
 /* Of map, at, shift and base, the rest. A text: what hardware refuses. */
 const char *ptx_tensor_plan(PtxTensorCopy *copy, gboolean loads);

@@ -100,6 +100,12 @@ struct PtxAccess {
 
 typedef enum { PTX_FABRIC_PUT, PTX_FABRIC_GET, PTX_FABRIC_RED, PTX_FABRIC_PULLRED, PTX_FABRIC_ATOM } PtxFabricKind;
 
+/* Bytes of an endpoint that lie side by side, and so in PtxFabricOp.block. */
+typedef struct {
+    guint64 offset;
+    guint32 at, bytes; /* in the block */
+} PtxFabricRun;
+
 /* From fabric.submit on the host's, until it calls ptx_fabric_complete(), which frees it. */
 typedef struct PtxFabricOp {
     guint8 kind;             /* PtxFabricKind */
@@ -111,6 +117,10 @@ typedef struct PtxFabricOp {
     guint16 byte_mask; /* of each 16 bytes, those that are written */
     guint8 *block; /* what is put or reduced with; room for what is fetched; of atom its operand's block, of cas two of
                     * them (compare, desired), and then the old value's, at the place in 16 bytes that the offset has */
+    struct PtxTensorCopy *tensor; /* whose box it is; NULL: of `bytes` bytes from `offset` on */
+    PtxFabricRun *run;            /* n_run of them: where the box's bytes, those inside the tensor, lie */
+    guint32 n_run;
+    guint32 box_bytes; /* that the mbarrier is told of: `bytes`, and of a box what is outside the tensor */
     const PtxIns *ins; /* for messages, as long as `cta` is there */
     PtxWarp *warp;
     PtxCta *cta; /* NULL: the launch is gone; nobody wants the result */

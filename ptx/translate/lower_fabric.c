@@ -8,12 +8,13 @@
 
 #include "ptx/translate/lower.h"
 
-/* After fabric.try_put comes .async, after fabric.submit .commit_group: both are part of the name. */
+/* After fabric.try_put comes .async and, of a tensor, .tensor; after fabric.submit .commit_group: both are part of the name. */
 static gboolean is_named(const PtxStatement *s)
 {
-    gboolean tries = s->op >= OP_FABRIC_GET && s->op <= OP_FABRIC_ATOM;
-    if (tries)
-        return s->n_words > 1 && s->words[0] >= W_TRY_GET && s->words[0] <= W_TRY_ATOM && s->words[1] == W_ASYNC;
+    gboolean tensor = s->op >= OP_FABRIC_TENSOR_GET && s->op <= OP_FABRIC_TENSOR_RED;
+    if (tensor || (s->op >= OP_FABRIC_GET && s->op <= OP_FABRIC_ATOM))
+        return s->n_words > 2 && s->words[0] >= W_TRY_GET && s->words[0] <= W_TRY_ATOM && s->words[1] == W_ASYNC &&
+               (!tensor || s->words[2] == W_TENSOR);
     return s->n_words > 0 && s->words[0] == (s->op == OP_FABRIC_SUBMIT ? W_SUBMIT : W_WAIT);
 }
 
@@ -27,7 +28,7 @@ static gboolean check_form(PtxLower *lower)
     if (!is_named(s))
         return ptx_lower_fail(lower, NULL, PTX_LOAD_ERROR_SYNTAX,
                               "the name is fabric.try_get.async (or try_put, try_red, try_pullred, try_atom), "
-                              "fabric.submit, fabric.submit.commit_group or fabric.wait; modifiers follow it");
+                              "fabric.try_get.async.tensor (or try_put, try_red), fabric.submit, fabric.submit.commit_group or fabric.wait; modifiers follow it");
     if (ptx_statement_has(s, W_RELAXED) && !ptx_statement_has(s, W_SYS))
         return ptx_lower_fail(lower, NULL, PTX_LOAD_ERROR_SYNTAX, ".relaxed needs the scope .sys");
     if (exact && !unit->exact)
@@ -90,6 +91,46 @@ gboolean ptx_lower_fabric(PtxLower *lower)
     if (s->op == OP_FABRIC_PULLRED) {
         ins.src[3] = ptx_lower_constant(lower, PTX_FULL_MASK, 4);
         ins.src_bytes[3] = 4;
+    }
+    ptx_lower_add(lower, &ins);
+    return TRUE;
+}
+
+/* The copy of a box of a tensor: `vec` are its coordinates; vec2 the endpoint, the offset, the counter's offset, then
+ * what is used in place of the map's: dimensions, low words of strides, their high bits. src[3] is the map. */
+gboolean ptx_lower_fabric_tensor(PtxLower *lower)
+{
+    const PtxStatement *s = lower->statement;
+    const PtxUnit *unit = lower->body->unit;
+    gboolean fetches = s->op == OP_FABRIC_TENSOR_GET;
+    const PtxArg *place = &lower->args[fetches ? 1 : 0];
+    const PtxArg *map = &g_array_index(lower->body->parts, PtxArg, place->index);
+    PtxIns ins = ptx_lower_new(lower);
+    guint8 width;
+    if (!check_form(lower))
+        return FALSE;
+    if (!unit->exact || unit->sm < 107 || unit->sm > 109)
+        return ptx_lower_fail(lower, NULL, PTX_LOAD_ERROR_SYNTAX,
+                              "fabric operations on tensors need a target of the family of sm_107, as sm_107f or "
+                              "sm_107a");
+    set_operation(&ins, s);
+    ins.mode |= place->sizes ? PTX_FABRIC_RESIZED : 0;
+    ins.space = SPACE_SHARED;
+    ptx_lower_base(lower, &ins, 0, &lower->args[fetches ? 0 : 1]);
+    if (!fetches) {
+        ins.src[2] = ptx_lower_source(lower, &lower->args[2], 4, T_U32);
+        ins.src_bytes[2] = 4;
+    }
+    ptx_lower_base(lower, &ins, 1, &lower->args[fetches ? 2 : 3]);
+    ins.src[3] = PLACE_OF_REG(map->index);
+    ins.src_bytes[3] = 8;
+    const PtxArg at = {.kind = ARG_VECTOR, .n = place->n, .index = place->parts};
+    ins.vec = ptx_lower_vector(lower, &at, 4, T_S32, FALSE, &ins.n_vec, &width);
+    ins.vec2 = lower->places->len;
+    for (guint32 p = place->index + 1; p < place->parts; p++) {
+        guint32 reg = PLACE_OF_REG(g_array_index(lower->body->parts, PtxArg, p).index);
+        g_array_append_val(lower->places, reg);
+        ins.n_vec2++;
     }
     ptx_lower_add(lower, &ins);
     return TRUE;

@@ -274,6 +274,10 @@ gboolean ptx_lower_plain(PtxLower *lower)
                                        &ins.src_bytes[3]);
             continue;
         }
+        if (s->op == OP_CREATEPOLICY && *role != ROLE_DST) { /* a policy has no effect */
+            at++;
+            continue;
+        }
         if (!lower_operand(lower, &ins, *role, &lower->args[at++], &sources))
             return FALSE;
     }
@@ -285,7 +289,7 @@ gboolean ptx_lower_plain(PtxLower *lower)
     }
     if (s->op == OP_MIN || s->op == OP_MAX)
         ins.flags |= sources == 3 ? FLAG_THREE : 0;
-    if (s->op == OP_CREATEPOLICY) { /* a policy has no effect */
+    if (s->op == OP_CREATEPOLICY) {
         ins.src[0] = ptx_lower_constant(lower, 0, 8);
         ins.src_bytes[0] = 8;
     }

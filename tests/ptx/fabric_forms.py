@@ -20,10 +20,12 @@ TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f6
 OPERATIONS = "add min max and or xor inc dec exch cas".split()
 UNITS, BYTES = "mbarrier::complete_tx::16B", "mbarrier::complete_tx::bytes"
 REPORT = "mbarrier::report::fabric"
-TARGETS = ["sm_100"] * 6 + ["sm_100f", "sm_100a", "sm_90"]
+TARGETS = ["sm_100"] * 6 + ["sm_100f", "sm_100a", "sm_90", "sm_107f"]
+TENSOR_TARGETS = ["sm_107f"] * 6 + ["sm_107a", "sm_107", "sm_100f", "sm_120f"]
 STRANGE = ["multimem", "cp_mask", "counted::bytes", "L2::cache_hint", "relaxed", "sys", "gpu", "cta", "acquire", "sync",
            "shared::cta", "shared", UNITS, BYTES, REPORT, "acc::f32", "acc::f16", "noftz", "add", "min", "b128", "u32",
-           "op_restrict::fetching", "commit_group", "weak"]
+           "op_restrict::fetching", "commit_group", "weak", "tile", "im2col", "2d", "override::global_address",
+           "override::global_dim", "override::global_dim_stride"]
 
 
 def transfer(rng):
@@ -65,8 +67,50 @@ def transfer(rng):
     return ["fabric", name, "async"], words + kind, operands + tail
 
 
+def tensor(rng):
+    """Of a box of a tensor: the map, the endpoint, what replaces the map's, the coordinates."""
+    name = rng.choice(["try_get", "try_put", "try_red"])
+    rank = rng.randint(1, 5)
+    words = ["%dd" % rank, "shared::cta", BYTES if name == "try_get" else UNITS, REPORT, "override::global_address"]
+    inside = ["w0", "a1", "w1"]
+    if rng.random() < 0.5:
+        words.insert(2, "tile")
+    if name != "try_get" and rng.random() < 0.3:
+        words.append("counted::bytes")
+        inside.append("w2")
+    if name != "try_get" and rng.random() < 0.3:
+        words.insert(0, "multimem")
+    if rng.random() < 0.5:
+        register = rng.choice("hhhb")
+        words.append("override::global_dim" if rank == 1 else "override::global_dim_stride")
+        inside.append("{%s}" % ", ".join(register + str(rng.randrange(3)) for _ in range(rank)))
+        if rank > 1:
+            inside += ["{%s}" % ", ".join("a" + str(rng.randrange(4)) for _ in range(rank - 1)), "h3"]
+    inside.append("{%s}" % ", ".join(rng.choice(["s1", "s2", "a3", "0"]) for _ in range(rank)))
+    if rng.random() < 0.8:
+        words += ["relaxed", "sys"]
+    words.append(rng.choice(OPERATIONS[:8]) if name == "try_red" else "b128")
+    tail = []
+    if rng.random() < 0.15:
+        words.append("L2::cache_hint")
+        tail = ["w3"]
+    if rng.random() < 0.15:
+        inside.pop(rng.randrange(len(inside)))
+    place = "[" + ", ".join(inside) + "]"
+    operands = ["[sm]", place, "[bar]"] if name == "try_get" else [place, "[sm]", rng.choice(["256", "a2"]), "[bar]"]
+    return ["fabric", name, "async", "tensor"], words, operands + tail
+
+
+def policy(rng):
+    levels = ["L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"]
+    words = ["range", "fabric", rng.choice(levels)] + ([rng.choice(levels)] if rng.random() < 0.5 else []) + ["b64"]
+    return ["createpolicy"], words, ["w2", "[a1, w1]", rng.choice(["256", "a2"]), rng.choice(["512", "a3"])]
+
+
 def other(rng):
-    kind = rng.randrange(4)
+    kind = rng.randrange(5)
+    if kind == 4:
+        return policy(rng)
     if kind == 0:
         return ["fabric", "submit"], rng.choice([[], ["op_restrict::fetching"], ["commit_group"]]), []
     if kind == 1:
@@ -106,10 +150,11 @@ def mutate(rng, words, operands):
 
 
 def draw(rng):
-    name, words, operands = transfer(rng) if rng.random() < 0.8 else other(rng)
+    kind = rng.random()
+    name, words, operands = transfer(rng) if kind < 0.5 else tensor(rng) if kind < 0.85 else other(rng)
     if rng.random() < 0.4:
         words, operands = mutate(rng, words, operands)
-    return rng.choice(TARGETS), ".".join(name + words) + " " + ", ".join(operands) + ";"
+    return rng.choice(TENSOR_TARGETS if "tensor" in name else TARGETS), ".".join(name + words) + " " + ", ".join(operands) + ";"
 
 
 def operands_of(form):
@@ -126,9 +171,13 @@ def operands_of(form):
 
 def is_quirk(form):
     """What ptxas 13.5 takes, though it is no PTX: addresses in shared memory without brackets, an accumulator where
-    nothing is added, a state space of a fence between proxies."""
+    nothing is added, a state space of a fence between proxies, a cache policy of the fabric for an address."""
     shared = {"try_get": (0, 3), "try_pullred": (0, 3), "try_put": (1, 3), "try_red": (1, 3), "try_atom": (1, 2, 3)}
     parts = operands_of(form)
+    if form.startswith("createpolicy"):
+        return len(parts) > 1 and not parts[1].startswith("[a1, w1]")
+    if ".tensor" in form:
+        shared = {"try_get": (0, 2), "try_put": (1, 3), "try_red": (1, 3)}
     for name, places in shared.items():
         if name in form and any(p < len(parts) and not parts[p].startswith("[") for p in places):
             return True

@@ -15,9 +15,13 @@
 #define PIECE FABRIC_MOST   /* a GPU's piece of a place */
 #define TURNS 6u
 
-typedef enum { PUT, PUT_ALL, MASKED, COUNTED, ALL_COUNTED, RED, RED_ALL, RED_MAX, GET, PULL, PULL_MAX, KINDS } Kind;
-static const char *const kernels[KINDS] = {"put",     "put_all", "put_masked", "put_counted", "put_all_counted", "red",
-                                           "red_all", "red_max", "get",        "pull",        "pull_max"};
+/* clang-format off */
+typedef enum { PUT, PUT_ALL, MASKED, ALL_MASKED, COUNTED, ALL_COUNTED, RED, RED_ALL, RED_MAX, RED_COUNTED,
+               RED_ALL_COUNTED, GET, PULL, PULL_MAX, ATOM, CAS, EXCHANGE, KINDS } Kind;
+static const char *const kernels[KINDS] = {
+    "put", "put_all", "put_masked", "put_all_masked", "put_counted", "put_all_counted", "red", "red_all", "red_max",
+    "red_counted", "red_all_counted", "get", "pull", "pull_max", "atom", "atom_cas", "atom_exch"};
+/* clang-format on */
 
 typedef struct {
     Kind kind;
@@ -36,11 +40,16 @@ typedef struct {
 
 static gboolean is_all(Kind k)
 {
-    return k == PUT_ALL || k == ALL_COUNTED || k == RED_ALL || k == PULL || k == PULL_MAX;
+    return k == PUT_ALL || k == ALL_MASKED || k == ALL_COUNTED || k == RED_ALL || k == RED_ALL_COUNTED || k == PULL ||
+           k == PULL_MAX;
 }
-static gboolean is_red(Kind k) { return k == RED || k == RED_ALL || k == RED_MAX; }
+static gboolean is_red(Kind k) { return k >= RED && k <= RED_ALL_COUNTED; }
 static gboolean is_fetch(Kind k) { return k == GET || k == PULL || k == PULL_MAX; }
-static gboolean is_counted(Kind k) { return k == COUNTED || k == ALL_COUNTED; }
+static gboolean is_atom(Kind k) { return k >= ATOM; }
+static gboolean is_counted(Kind k)
+{
+    return k == COUNTED || k == ALL_COUNTED || k == RED_COUNTED || k == RED_ALL_COUNTED;
+}
 
 static Program draw(guint32 seed)
 {
@@ -55,6 +64,10 @@ static Program draw(guint32 seed)
         turn->apart = !is_red(turn->kind) && turn->kind != PULL && turn->kind != PULL_MAX && turn->kind != GET;
         guint64 room = PLACES - (turn->apart ? p.n * PIECE : PIECE);
         turn->offset = rng_below(&rng, room / 16) * 16;
+        if (is_atom(turn->kind)) {
+            turn->bytes = 16;
+            turn->offset += turn->kind == EXCHANGE ? 0 : 4 * rng_below(&rng, 4);
+        }
         turn->counter = PLACES + 256 * (guint32)rng_below(&rng, 8);
     }
     p.sets[0] = g_strdup_printf("gpu.fabric_queue=%u", 1 + (guint)rng_below(&rng, 4));
@@ -115,11 +128,33 @@ static void fetch(Oracle *o, const Program *p, const Turn *turn, guint rank)
     }
 }
 
+/* Of the block of 16 bytes in which the word lies the old value is found, and zeros; operands lie at word 8, what a
+ * compare-and-swap writes at word 12. */
+static void swap(Oracle *o, const Program *p, const Turn *turn, guint rank)
+{
+    guint8 *to = o->memory[(rank + turn->shift) % p->n] + turn->offset + rank * PIECE;
+    guint32 in_block = (guint32)(turn->offset % 16 / 4), words = turn->kind == EXCHANGE ? 4 : 1, word;
+    for (guint32 i = 0; i < FABRIC_MOST / 4; i++)
+        o->found[rank][i] = 1000 * rank + i;
+    memset(o->found[rank], 0, 16);
+    for (guint32 i = 0; i < words; i++) {
+        guint32 own = 1000 * rank + 8 + in_block + i;
+        memcpy(&word, to + 4 * i, 4);
+        o->found[rank][in_block + i] = word;
+        word = turn->kind == ATOM ? word + own : turn->kind == EXCHANGE ? own : word == own ? own + 4 : word;
+        memcpy(to + 4 * i, &word, 4);
+    }
+}
+
 static void act(Oracle *o, const Program *p, const Turn *turn)
 {
     for (guint g = 0; g < p->n; g++) {
         if (is_fetch(turn->kind)) {
             fetch(o, p, turn, g);
+            continue;
+        }
+        if (is_atom(turn->kind)) {
+            swap(o, p, turn, g);
             continue;
         }
         guint64 at = turn->offset + (turn->apart ? g * PIECE : 0);
@@ -131,7 +166,7 @@ static void act(Oracle *o, const Program *p, const Turn *turn)
             if (is_red(turn->kind))
                 reduce(o->memory[to] + at, g, turn->bytes, turn->kind == RED_MAX);
             else
-                put(o->memory[to] + at, g, turn->bytes, turn->kind == MASKED);
+                put(o->memory[to] + at, g, turn->bytes, turn->kind == MASKED || turn->kind == ALL_MASKED);
             memcpy(&count, o->memory[to] + turn->counter, 8);
             count += is_counted(turn->kind) ? turn->bytes : 0;
             memcpy(o->memory[to] + turn->counter, &count, 8);
@@ -179,7 +214,7 @@ static char *run(const Program *p, Oracle *oracle, gboolean reference)
             if (memcmp(w->region[g]->host, oracle->memory[g], PLACES + 4096) != 0)
                 fail_msg("seed %u, turn %u, %s: memory of GPU %u is not what it should be", p->seed, t,
                          kernels[p->turn[t].kind], g);
-            if (is_fetch(p->turn[t].kind) &&
+            if ((is_fetch(p->turn[t].kind) || is_atom(p->turn[t].kind)) &&
                 memcmp(fabric_words(w, g, FABRIC_FOUND), oracle->found[g], FABRIC_MOST) != 0)
                 fail_msg("seed %u, turn %u, %s: GPU %u fetched something else", p->seed, t, kernels[p->turn[t].kind],
                          g);
