@@ -245,6 +245,7 @@ check_PROGRAMS += \
 	tests/device/kernel/test_kernel_engines \
 	tests/device/kernel/test_kernel_fabric \
 	tests/device/kernel/test_kernel_fabric_drawn \
+	tests/device/kernel/test_kernel_fabric_tensor \
 	tests/device/kernel/test_kernel_fabric_wrong \
 	tests/device/kernel/test_kernel_rows \
 	tests/device/kernel/test_kernel_still \

@@ -213,6 +213,8 @@ static const char *missing(const PtxStatement *statement, gboolean has_policy)
     gboolean scope = ptx_statement_has(s, W_CTA) || ptx_statement_has(s, W_CLUSTER);
     if (ptx_statement_has(s, W_REPORT_FABRIC) && ptx_statement_has(s, W_L2_CACHE_HINT) && !has_policy)
         return "a cache policy, a register of 64 bits, is the last operand where .L2::cache_hint is written";
+    if (ptx_statement_has(s, W_FABRIC) && !g_str_has_prefix(s->name, "createpolicy.range."))
+        return "the name is createpolicy.range; modifiers follow it";
     return phase && order != scope ? "an order needs a scope, and a scope an order" : NULL;
 }
 
