@@ -42,13 +42,13 @@ guint64 coll_link_crossings(guint32 ranks, const CollSpec *spec)
 
 CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec)
 {
-    if (spec->op == COLL_BARRIER || spec->fidelity == COLL_PACKET)
+    const CollRow *row = coll_row(spec->op, spec->algo);
+    if (spec->op == COLL_BARRIER || spec->fidelity == COLL_PACKET || (row && row->no_flows))
         return COLL_PACKET;
     if (spec->fidelity == COLL_FLOW)
         return COLL_FLOW;
     if (coll_link_crossings(ranks, spec) <= coll_crossings_max(spec))
         return COLL_PACKET;
-    const CollRow *row = coll_row(spec->op, spec->algo);
     return row && row->flow_needs_samples && ranks <= COLL_ANCHOR_RANKS ? COLL_FIDELITY_AUTO : COLL_FLOW;
 }
 

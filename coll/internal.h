@@ -115,6 +115,7 @@ typedef struct {
     gboolean polled;             /* scratch holds flags, or is empty until data come */
     gboolean multicast_lines;    /* a window over scratch */
     gboolean buffered;           /* slots of all heads in scratch */
+    gboolean no_flows;           /* what it does has no rates: packets, whatever the fidelity */
     gboolean flow_needs_samples; /* flows are more than 4 % off: auto measures their rates (flow.c) */
 } CollRow;
 const CollRow *coll_row(CollOp op, CollAlgo algo);

@@ -29,6 +29,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
 	tests/api/test_cuda_endpoint_ranks.sh \
+	tests/api/test_cuda_fabric_busy.sh \
 	tests/api/test_cuda_fabric_kernels.sh \
 	tests/api/test_cuda_report.sh \
 	tests/api/test_report_rows.sh \
@@ -468,6 +469,7 @@ EXTRA_DIST += \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
 	tests/clients/endpoints.c \
+	tests/clients/fabric_busy.c \
 	tests/clients/fabric_kernels.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \

@@ -1,6 +1,8 @@
 /* Logical endpoints of programs: which object an identifier leads to, unicast ones, what the report says. */
 #include "api/engine/endpoint.h"
 
+#include "model/gpu/fabric_engine.h"
+
 EngineUnicast *engine_unicast(const Engine *engine, guint32 number)
 {
     return g_ptr_array_index(engine->unicasts, number & ~ENGINE_UNICAST);
@@ -37,6 +39,16 @@ void engine_endpoints_forget(Engine *engine, const McObject *object)
     for (guint i = 0; i < engine->vases->len; i++)
         if (engine_vas(engine, i))
             endpoint_forget(vas_endpoints(engine_vas(engine, i)), object);
+}
+
+guint32 engine_endpoint_uses(const Engine *engine, const McObject *object, guint16 gpu, guint64 offset)
+{
+    const McBind *bind = mcobject_lookup(object, gpu, offset);
+    guint32 n = 0;
+
+    for (guint g = 0; bind && g < engine->fabric->spec.system.gpus; g++)
+        n += fabric_engine_uses(&engine->fabric->gpu[g], object, bind);
+    return n;
 }
 
 /* ---- the report */

@@ -16,6 +16,8 @@ void engine_endpoint_request(Engine *engine, const EngineRequest *request, McObj
 void engine_endpoints_forget(Engine *engine, const McObject *object); /* which is about to be freed */
 EngineUnicast *engine_unicast(const Engine *engine, guint32 number);  /* there is one of that number */
 guint32 engine_unicast_new(Engine *engine, guint64 bytes);            /* its number */
+/* Kernels' operations that are under way to what the GPU has bound there, which is about to be unbound. */
+guint32 engine_endpoint_uses(const Engine *engine, const McObject *object, guint16 gpu, guint64 offset);
 void engine_endpoints_report(Engine *engine, Report *report);
 /* endpoint_copy.c: one end of a copy in an endpoint; *room gets how far its memory goes on. FALSE: it leads nowhere,
  * and the work is done with a fault. */

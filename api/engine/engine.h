@@ -44,7 +44,8 @@ typedef enum {
                           * has one; ENGINE_FULL: none, and *argument (a char *, NULL before; same process only) says
                           * why, to be freed */
     ENGINE_OBJECT_BIND,
-    ENGINE_OBJECT_UNBIND,  /* value, of both: the bind's number in the team's page, for an owner of several processes */
+    ENGINE_OBJECT_UNBIND,  /* value, of both: the bind's number in the team's page, for an owner of several processes;
+                            * -> value: operations of kernels on an endpoint that are under way there */
     ENGINE_OBJECT_CHANGED, /* value: so many changes of the team's page; those that wait look again. By a gate */
     ENGINE_OBJECT_WAIT,    /* until it counts more than value; by a gate */
     /* logical endpoints: identifiers of the caller's program from value on, as many as bytes says */

@@ -131,6 +131,15 @@ static void object_bind(Engine *engine, const EngineRequest *request, EngineRepl
         note_of(engine, request->object)->binds++;
 }
 
+static void object_unbind(Engine *engine, const EngineRequest *request, EngineReply *reply)
+{
+    McObject *object = engine_object(engine, request->object);
+
+    if ((request->object & ENGINE_UNICAST) || note_of(engine, request->object)->kind != ENGINE_OBJECT_MULTICAST)
+        reply->value = engine_endpoint_uses(engine, object, (guint16)request->gpu, request->address);
+    mcobject_unbind(object, (guint16)request->gpu, request->address, request->bytes);
+}
+
 /* Teams that faults have left no entry since they were made are refused, too. */
 static void object_ready(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
@@ -175,10 +184,7 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
     case ENGINE_OBJECT_MEMBER: object_member(engine, request); return TRUE;
     case ENGINE_OBJECT_READY: object_ready(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_BIND: object_bind(engine, request, reply); return TRUE;
-    case ENGINE_OBJECT_UNBIND:
-        mcobject_unbind(engine_object(engine, request->object), (guint16)request->gpu, request->address,
-                        request->bytes);
-        return TRUE;
+    case ENGINE_OBJECT_UNBIND: object_unbind(engine, request, reply); return TRUE;
     default: return FALSE;
     }
 }

@@ -141,7 +141,8 @@ static gboolean endpoint_check(const CollGroup *group, const CollSpec *spec, con
 
 #define UNICAST(what)                                                                                                  \
     {                                                                                                                  \
-        .op = what, .algo = COLL_ENDPOINT, .program = program_endpoint, .ctas = ENDPOINT_CTAS, .threads = 64           \
+        .op = what, .algo = COLL_ENDPOINT, .program = program_endpoint, .ctas = ENDPOINT_CTAS, .threads = 64,          \
+        .no_flows = TRUE                                                                                                    \
     }
 static const CollRow endpoint_rows[] = {UNICAST(COLL_ALL_REDUCE), UNICAST(COLL_ALL_GATHER), UNICAST(COLL_BROADCAST),
                                         UNICAST(COLL_ALL_TO_ALL)};
@@ -158,6 +159,7 @@ static const CollRow pullred_rows[] = {
      .algo = COLL_PULLRED,
      .program = program_pullred,
      .ctas = ENDPOINT_CTAS,
+     .no_flows = TRUE,
      .threads = 64,
      .multicast_in = TRUE,
      .multicast_out = TRUE},
@@ -165,18 +167,21 @@ static const CollRow pullred_rows[] = {
      .algo = COLL_PULLRED,
      .program = program_pullred,
      .ctas = ENDPOINT_CTAS,
+     .no_flows = TRUE,
      .threads = 64,
      .multicast_in = TRUE},
     {.op = COLL_ALL_GATHER,
      .algo = COLL_PULLRED,
      .program = program_pullred,
      .ctas = ENDPOINT_CTAS,
+     .no_flows = TRUE,
      .threads = 64,
      .multicast_out = TRUE},
     {.op = COLL_BROADCAST,
      .algo = COLL_PULLRED,
      .program = program_pullred,
      .ctas = ENDPOINT_CTAS,
+     .no_flows = TRUE,
      .threads = 64,
      .multicast_out = TRUE},
 };

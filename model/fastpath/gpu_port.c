@@ -144,7 +144,8 @@ static gboolean gpu_port_is_polled(const Gpu *gpu, guint32 link, Packet packet)
     if (packet.kind != PACKET_MC_WRITE)
         return FALSE;
     const McRequest *request = &gpu->port[link].requests->request[packet.txn];
-    return mcobject_lookup(request->object, gpu->id, request->offset)->region->in_time;
+    const McBind *bind = mcobject_lookup(request->object, gpu->id, request->offset);
+    return !bind || bind->region->in_time; /* unbound since it was sent: it is looked at when it arrives */
 }
 
 /* A region of this GPU is polled from now on: what was to be served without an event up to now is served, and what

@@ -153,6 +153,7 @@ static gboolean send_packet(Task *task, const FabricSpan *span, guint32 bytes)
                           .word_mask = GPU_ALL_WORDS,
                           .owner = task,
                           .tag = task->sent,
+                          .reported = TRUE,
                           .done = fetches(work->kind) || work->kind == PACKET_ATOM ? on_fetched : on_sent};
     guint32 link = gpu_link_of(gpu, &request);
     if (!gpu_has_room(gpu, link)) {
@@ -300,6 +301,39 @@ gboolean fabric_engine_is_quiet(const Gpu *gpu)
 {
     const struct FabricEngine *engine = gpu->fabric_engine;
     return !engine || (engine->working->len == 0 && engine->posted->len == 0 && engine->waiting.length == 0);
+}
+
+typedef struct {
+    const McObject *object;
+    const McBind *bind;
+    guint32 n;
+} Uses;
+
+static gboolean meets(guint64 a, guint64 a_bytes, guint64 b, guint64 b_bytes)
+{
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+static void count_use(Task *task, void *user)
+{
+    Uses *uses = user;
+    const McBind *bind = uses->bind;
+    gboolean met = FALSE;
+    for (guint32 s = 0; s < task->work.n_span && !met; s++) {
+        const FabricSpan *span = &task->work.span[s];
+        met = span->object ? span->object == uses->object && meets(span->offset, span->bytes, bind->offset, bind->bytes)
+                           : span->region == bind->region &&
+                                 meets(span->offset, span->bytes, bind->region_offset, bind->bytes);
+    }
+    uses->n += met;
+}
+
+guint32 fabric_engine_uses(const Gpu *gpu, const McObject *object, const McBind *bind)
+{
+    Uses uses = {.object = object, .bind = bind};
+    if (gpu->fabric_engine)
+        each_task(gpu->fabric_engine, count_use, &uses);
+    return uses.n;
 }
 
 static void find_oldest(Task *task, void *user)

@@ -47,6 +47,8 @@ void fabric_engine_post(Gpu *gpu, const FabricWork *work);
 /* Part of struct Gpu; made when the first operation is posted. */
 void fabric_engine_clear(Gpu *gpu);
 gboolean fabric_engine_is_quiet(const Gpu *gpu);
+/* How many operations of this GPU, not complete yet, go to a member's memory by that bind of the object. */
+guint32 fabric_engine_uses(const Gpu *gpu, const McObject *object, const McBind *bind);
 char *fabric_engine_waiter_text(void *gpu); /* a SimWaiterText: names the oldest operation's endpoint */
 
 #endif

@@ -184,6 +184,7 @@ typedef struct {
     guint32 word_mask;  /* 4 B words touched from offset on; GPU_ALL_WORDS */
     guint16 bytes;
     guint8 type, op, acc; /* numeric.h; atomics also TXN_ATOM_* */
+    gboolean reported;    /* as in Txn */
     GpuPlainDone plain;   /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
 } GpuRequest;
 #define GPU_ALL_WORDS TXN_ALL_WORDS

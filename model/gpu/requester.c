@@ -100,13 +100,14 @@ guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
                  .type = request->type,
                  .op = request->op,
                  .acc = request->acc,
-                 .bytes = request->bytes};
+                 .bytes = request->bytes,
+                 .reported = request->reported};
     if (request->data)
         txn->data = gpu_take_data(gpu, request);
     if (request->object)
         txn->object = request->object;
     else
-        txn->missed = memory_misses(txn->region = request->region, request->offset, request->bytes);
+        txn->missed = memory_misses(txn->region = request->region, request->offset, request->bytes) != 0;
     return index;
 }
 

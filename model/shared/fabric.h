@@ -157,7 +157,7 @@ static inline void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, g
     if (txn->kind >= PACKET_MC_WRITE)
         table = g_ptr_array_index(fabric->op_object, txn->object->id);
     fabric_count(table, txn->kind, txn->bytes, txn->start_ps, now_ps);
-    if (G_UNLIKELY(txn->state != TXN_OK))
+    if (G_UNLIKELY(txn->state != TXN_OK && !txn->reported))
         fabric_account_fault(fabric, gpu, txn);
 }
 

@@ -30,7 +30,9 @@ struct Txn {
     guint8 type;          /* NumericType of reductions and atomics */
     guint8 op;            /* NumericOp, TXN_ATOM_* */
     guint8 acc;           /* NumericAcc: precision of the sum */
-    guint8 state, missed; /* TxnFault; whether its lines were not in the L2 when it was made */
+    guint8 state;         /* TxnFault */
+    guint8 missed : 1;    /* its lines were not in the L2 when it was made */
+    guint8 reported : 1;  /* its owner tells the program what went wrong, for which it is no fault */
 };
 typedef enum {
     TXN_OK,

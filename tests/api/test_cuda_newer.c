@@ -350,6 +350,20 @@ static void test_recapture_fails(void)
     assert_int_equal(word_at(va + 64), 2);
 }
 
+/* No process is checkpointed here: the call that ends one says so, from the version on that brought it. */
+static void test_checkpoint(void)
+{
+    CUresult (*complete)(void *operation) = NULL;
+
+    start();
+    OK(cuGetProcAddress("cuCheckpointOperationComplete", (void **)(gpointer)&complete, 13040, 0, NULL));
+    assert_non_null(complete);
+    EXPECT(CUDA_ERROR_NOT_SUPPORTED, complete(NULL));
+    EXPECT(CUDA_ERROR_NOT_FOUND,
+           cuGetProcAddress("cuCheckpointOperationComplete", (void **)(gpointer)&complete, 13030, 0, NULL));
+    assert_null(complete);
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
@@ -360,6 +374,7 @@ int main(int argc, char **argv)
         CUDA_TEST(test_location, "cuda.driver_version=13050"),
         CUDA_TEST(test_recapture, "cuda.driver_version=13050"),
         CUDA_TEST(test_recapture_fails, "cuda.driver_version=13050"),
+        CUDA_TEST(test_checkpoint, "cuda.driver_version=13050"),
         CUDA_TEST(test_tensor_class, "cuda.driver_version=13050"),
         CUDA_TEST_END,
     };

@@ -112,7 +112,14 @@ static void mirror_binds(Call *call, Team *team, const TeamBind *binds, guint32 
                                  .address = m->offset,
                                  .bytes = m->bytes,
                                  .value = m->serial};
-        cuda_engine(call, &request, NULL);
+        EngineReply reply = {0};
+        cuda_engine(call, &request, &reply);
+        if (reply.value)
+            cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, m->gpu), 0,
+                          "endpoint %" G_GUINT64_FORMAT " is unbound at 0x%" G_GINT64_MODIFIER
+                          "x while %" G_GUINT64_FORMAT " operations of kernels are under way there: what does not arrive "
+                          "is reported at their mbarriers",
+                          team->handle, m->offset, reply.value);
         phys_unref(call, m->phys);
         g_array_remove_index(team->mirror, i--);
     }
