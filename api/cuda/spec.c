@@ -148,9 +148,9 @@ static CudaGpu spec_gpu_of_title(const char *title)
     static const struct {
         const char *text;
         CudaGpu gpu;
-    } known[] = {{"VR200", CUDA_GPU_VR200}, {"GB200", CUDA_GPU_GB200}, {"GB300", CUDA_GPU_GB200},
-                 {"B200", CUDA_GPU_B200},   {"B300", CUDA_GPU_B200},   {"H200", CUDA_GPU_H200},
-                 {"A100", CUDA_GPU_A100}};
+    } known[] = {{"VR200", CUDA_GPU_VR200}, {"Rubin", CUDA_GPU_VR200}, {"GB200", CUDA_GPU_GB200},
+                 {"GB300", CUDA_GPU_GB200}, {"B200", CUDA_GPU_B200},   {"B300", CUDA_GPU_B200},
+                 {"H200", CUDA_GPU_H200},   {"A100", CUDA_GPU_A100}};
 
     for (guint i = 0; title && i < G_N_ELEMENTS(known); i++)
         if (strstr(title, known[i].text))
