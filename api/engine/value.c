@@ -59,13 +59,12 @@ static void watch_value(Work *work)
     guint64 offset = 0;
     guint8 *word = word_at(work, &region, &offset);
 
-    if (!region) {
+    if (!region)
         engine_work_unmapped(work, work->request.address);
-    } else if (!word || value_holds(&work->request, word)) {
+    else if (!word || value_holds(&work->request, word))
         engine_work_done(work, FAULT_NONE, sim_now_ps(engine->sim));
-    } else {
+    else
         memory_watch(engine->fabric->memory, &work->watch, region, offset, work->request.width, watch_fired);
-    }
 }
 
 void engine_value_give_up(Work *work)
