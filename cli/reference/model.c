@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "api/cuda/spec.h"
+#include "machine/spec.h"
 #include "cli/run.h"
 #include "cli/system.h"
 #include "model/presets/preset.h"
