@@ -142,7 +142,7 @@ static gboolean endpoint_check(const CollGroup *group, const CollSpec *spec, con
 #define UNICAST(what)                                                                                                  \
     {                                                                                                                  \
         .op = what, .algo = COLL_ENDPOINT, .program = program_endpoint, .ctas = ENDPOINT_CTAS, .threads = 64,          \
-        .no_flows = TRUE                                                                                                    \
+        .no_flows = TRUE                                                                                               \
     }
 static const CollRow endpoint_rows[] = {UNICAST(COLL_ALL_REDUCE), UNICAST(COLL_ALL_GATHER), UNICAST(COLL_BROADCAST),
                                         UNICAST(COLL_ALL_TO_ALL)};

@@ -321,9 +321,9 @@ static void count_use(Task *task, void *user)
     gboolean met = FALSE;
     for (guint32 s = 0; s < task->work.n_span && !met; s++) {
         const FabricSpan *span = &task->work.span[s];
-        met = span->object ? span->object == uses->object && meets(span->offset, span->bytes, bind->offset, bind->bytes)
-                           : span->region == bind->region &&
-                                 meets(span->offset, span->bytes, bind->region_offset, bind->bytes);
+        met = span->object
+                  ? span->object == uses->object && meets(span->offset, span->bytes, bind->offset, bind->bytes)
+                  : span->region == bind->region && meets(span->offset, span->bytes, bind->region_offset, bind->bytes);
     }
     uses->n += met;
 }

@@ -130,8 +130,8 @@ gboolean ptx_tensor_place_is(const PtxReader *reader, const PtxStatement *s, con
             rank = i + 1;
     guint32 low = arg->index + arg->registers + arg->sizes;
     if (arg->kind != ARG_TENSOR_PLACE || arg->registers != 3 + counted || arg->n != rank ||
-        arg->sizes != (dim || strides ? rank : 0) || arg->strides != (strides ? rank - 1 : 0) ||
-        (dim && rank != 1) || (strides && rank < 2))
+        arg->sizes != (dim || strides ? rank : 0) || arg->strides != (strides ? rank - 1 : 0) || (dim && rank != 1) ||
+        (strides && rank < 2))
         return FALSE;
     return are_words(reader, arg->index, 1, 8, FALSE) && are_words(reader, arg->index + 1, 1, 4, FALSE) &&
            are_words(reader, arg->index + 2, 1 + counted, 8, FALSE) && sizes_are(reader, arg) &&

@@ -114,11 +114,12 @@ static gboolean check_role(PtxReader *reader, const PtxStatement *statement, cha
         want = ptx_handle_is(reader, arg, 3) ? NULL : "[endpoint (.b32), offset, counter's offset (.b64)], registers";
         break;
     case ROLE_TENSOR_PLACE:
-        want = ptx_tensor_place_is(reader, statement, arg)
-                   ? NULL
-                   : "[tensor map (.b64), endpoint (.b32), offset (.b64), {coordinates}], registers; between them the "
-                     "counter's offset, {sizes} and, with .global_dim_stride, {strides}, high bits, where modifiers ask "
-                     "for them";
+        want =
+            ptx_tensor_place_is(reader, statement, arg)
+                ? NULL
+                : "[tensor map (.b64), endpoint (.b32), offset (.b64), {coordinates}], registers; between them the "
+                  "counter's offset, {sizes} and, with .global_dim_stride, {strides}, high bits, where modifiers ask "
+                  "for them";
         break;
     case ROLE_SRC_16: want = good_value(reader, arg, 2, FALSE, FALSE) ? NULL : "a value of 16 bits"; break;
     case ROLE_SRC_32: want = good_value(reader, arg, 4, FALSE, FALSE) ? NULL : "a value of 32 bits"; break;

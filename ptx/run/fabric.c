@@ -53,8 +53,8 @@ static gboolean check(PtxWarp *warp, const PtxIns *ins, const PtxFabricOp *op, g
                            : NULL;
     if (!what)
         return TRUE;
-    ptx_fault(warp, ins, lane, PTX_FAULT_ILLEGAL_INSTRUCTION, op->offset, "%s to endpoint 0x%x: %s", ptx_fabric_name(op),
-              op->endpoint, what);
+    ptx_fault(warp, ins, lane, PTX_FAULT_ILLEGAL_INSTRUCTION, op->offset, "%s to endpoint 0x%x: %s",
+              ptx_fabric_name(op), op->endpoint, what);
     return FALSE;
 }
 
@@ -199,7 +199,8 @@ static PtxStep submit(PtxWarp *warp, const PtxIns *ins, guint32 mask)
             continue;
         if (!grid->host->fabric)
             return ptx_fault(warp, op->ins, lane, PTX_FAULT_ILLEGAL_INSTRUCTION, op->endpoint,
-                             "%s to endpoint 0x%x: there are no logical endpoints here", ptx_fabric_name(op), op->endpoint);
+                             "%s to endpoint 0x%x: there are no logical endpoints here", ptx_fabric_name(op),
+                             op->endpoint);
         op->submitted = TRUE;
         op->group = warp->fabric_group;
         op->read = fetches(op);

@@ -66,8 +66,7 @@ static void add_piece(void *user, const PtxTensorPiece *piece)
 {
     GArray *runs = user;
     PtxFabricRun *last = runs->len ? &g_array_index(runs, PtxFabricRun, runs->len - 1) : NULL;
-    PtxFabricRun next = {
-        .offset = piece->va, .at = last ? last->at + last->bytes : 0, .bytes = PTX_TENSOR_PIECE};
+    PtxFabricRun next = {.offset = piece->va, .at = last ? last->at + last->bytes : 0, .bytes = PTX_TENSOR_PIECE};
     if (!piece->valid)
         return;
     if (last && last->offset + last->bytes == piece->va)
@@ -103,9 +102,8 @@ static gboolean check(const Box *box, guint64 shared, guint64 size)
     if (shared % PTX_TENSOR_PIECE)
         return box_fail(box, "its address in shared memory is aligned to 16");
     if (op->kind != PTX_FABRIC_GET && size != bytes) {
-        g_autofree char *text = g_strdup_printf("its size is that of the map's box, %" G_GUINT64_FORMAT
-                                                " bytes, not %" G_GUINT64_FORMAT,
-                                                bytes, size);
+        g_autofree char *text = g_strdup_printf(
+            "its size is that of the map's box, %" G_GUINT64_FORMAT " bytes, not %" G_GUINT64_FORMAT, bytes, size);
         return box_fail(box, text);
     }
     if (op->counted && op->counter % 256)
@@ -193,7 +191,8 @@ void ptx_fabric_gather(PtxFabricOp *op)
 static void land_piece(void *user, const PtxTensorPiece *piece)
 {
     Pieces *p = user;
-    ptx_tensor_piece(p->op->tensor, piece->valid, p->op->block + p->n * PTX_TENSOR_PIECE, p->op->cta->shared + piece->at);
+    ptx_tensor_piece(p->op->tensor, piece->valid, p->op->block + p->n * PTX_TENSOR_PIECE,
+                     p->op->cta->shared + piece->at);
     p->n += piece->valid > 0;
 }
 

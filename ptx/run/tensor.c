@@ -57,10 +57,9 @@ gboolean ptx_tensor_read(PtxWarp *warp, const PtxIns *ins, guint lane, guint64 v
         return map_fail(warp, ins, lane, va, text);
     }
     if (map->rank != ins->n_vec || (map->mode == PTX_TENSOR_IM2COL) != im2col) {
-        g_autofree char *text =
-            g_strdup_printf("the tensor map has %u dimensions and is %s; the instruction is for %u, %s", map->rank,
-                            map->mode == PTX_TENSOR_IM2COL ? "of im2col" : "tiled", ins->n_vec,
-                            im2col ? "im2col" : "tiled");
+        g_autofree char *text = g_strdup_printf(
+            "the tensor map has %u dimensions and is %s; the instruction is for %u, %s", map->rank,
+            map->mode == PTX_TENSOR_IM2COL ? "of im2col" : "tiled", ins->n_vec, im2col ? "im2col" : "tiled");
         return map_fail(warp, ins, lane, va, text);
     }
     return TRUE;

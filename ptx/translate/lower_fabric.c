@@ -28,7 +28,8 @@ static gboolean check_form(PtxLower *lower)
     if (!is_named(s))
         return ptx_lower_fail(lower, NULL, PTX_LOAD_ERROR_SYNTAX,
                               "the name is fabric.try_get.async (or try_put, try_red, try_pullred, try_atom), "
-                              "fabric.try_get.async.tensor (or try_put, try_red), fabric.submit, fabric.submit.commit_group or fabric.wait; modifiers follow it");
+                              "fabric.try_get.async.tensor (or try_put, try_red), fabric.submit, "
+                              "fabric.submit.commit_group or fabric.wait; modifiers follow it");
     if (ptx_statement_has(s, W_RELAXED) && !ptx_statement_has(s, W_SYS))
         return ptx_lower_fail(lower, NULL, PTX_LOAD_ERROR_SYNTAX, ".relaxed needs the scope .sys");
     if (exact && !unit->exact)

@@ -24,7 +24,8 @@
     "add.u32 %r2, %r2, 1; setp.lt.u32 %p4, %r2, %r1; @%p4 bra $L;\n"                                                   \
     "st.global.u32 [%w1], %r3; st.global.u32 [%w1+4], %r4; st.global.u32 [%w1+8], %r2;\nret;\n}\n"
 
-static const char text[] = ".version 9.3\n.target sm_100\n.address_size 64\n" KERNEL("puts", "") KERNEL("puts_all", ".multimem");
+static const char text[] = ".version 9.3\n.target sm_100\n.address_size 64\n" KERNEL("puts", "")
+    KERNEL("puts_all", ".multimem");
 
 static CUdeviceptr allocate(int device)
 {

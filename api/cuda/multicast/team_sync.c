@@ -117,7 +117,8 @@ static void mirror_binds(Call *call, Team *team, const TeamBind *binds, guint32 
         if (reply.value)
             cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, m->gpu), 0,
                           "endpoint %" G_GUINT64_FORMAT " is unbound at 0x%" G_GINT64_MODIFIER
-                          "x while %" G_GUINT64_FORMAT " operations of kernels are under way there: what does not arrive "
+                          "x while %" G_GUINT64_FORMAT
+                          " operations of kernels are under way there: what does not arrive "
                           "is reported at their mbarriers",
                           team->handle, m->offset, reply.value);
         phys_unref(call, m->phys);

@@ -52,13 +52,18 @@ static PtxModule *read_kernels(void)
 {
     GError *error = NULL;
     g_autoptr(GString) text = g_string_new(".version 9.5\n.target sm_107f\n.address_size 64\n");
-    kernel(text, "put", TENSOR("try_put", "") UNIT_TX BASE ".relaxed.sys.b128 [map, id, off, {x, y}], [sm], size, [bar];");
-    kernel(text, "put_sized", TENSOR("try_put", "") UNIT_TX SIZED
+    kernel(text, "put",
+           TENSOR("try_put", "") UNIT_TX BASE ".relaxed.sys.b128 [map, id, off, {x, y}], [sm], size, [bar];");
+    kernel(text, "put_sized",
+           TENSOR("try_put", "") UNIT_TX SIZED
            ".b128 [map, id, off, {d1, d2}, {low}, high, {x, y}], [sm], size, [bar];");
-    kernel(text, "put_counted", TENSOR("try_put", "") UNIT_TX ".counted::bytes" BASE
-           ".b128 [map, id, off, ctr, {x, y}], [sm], size, [bar];");
-    kernel(text, "add_all", TENSOR("try_red", ".multimem") UNIT_TX BASE ".add [map, id, off, {x, y}], [sm], size, [bar];");
-    kernel(text, "get", TENSOR("try_get", "") ".mbarrier::complete_tx::bytes" BASE ".b128 [sm], [map, id, off, {x, y}], [bar];");
+    kernel(text, "put_counted",
+           TENSOR("try_put", "") UNIT_TX ".counted::bytes" BASE
+                                         ".b128 [map, id, off, ctr, {x, y}], [sm], size, [bar];");
+    kernel(text, "add_all",
+           TENSOR("try_red", ".multimem") UNIT_TX BASE ".add [map, id, off, {x, y}], [sm], size, [bar];");
+    kernel(text, "get",
+           TENSOR("try_get", "") ".mbarrier::complete_tx::bytes" BASE ".b128 [sm], [map, id, off, {x, y}], [bar];");
     PtxModule *module = ptx_module_read("tensor.ptx", text->str, text->len, &error);
     if (!module)
         fail_msg("%s", error->message);
@@ -152,8 +157,9 @@ static void check_put(const Tensors *t)
     for (guint g = 0; g < t->w->n; g++)
         for (guint y = 0; y < 7; y++)
             for (guint x = 0; x < 16; x++)
-                assert_int_equal(at(t, g, x, y, 64),
-                                 x >= 4 && x < 12 && (y == 3 || y == 4) ? 1000 * before(t, g) + 8 * (y - 3) + x - 4 : 0);
+                assert_int_equal(at(t, g, x, y, 64), x >= 4 && x < 12 && (y == 3 || y == 4)
+                                                         ? 1000 * before(t, g) + 8 * (y - 3) + x - 4
+                                                         : 0);
 }
 
 /* Dimensions 6 and 2, rows 128 bytes apart (8 units of 16) in place of the map's. */
@@ -270,7 +276,8 @@ static void test_refused(void **state)
     Args args = args_of(FABRIC_UNICAST + 1, 0, 0);
     (void)state;
     args.bytes = 48;
-    expect_fault(&t, "put", args, "fabric.try_put.async.tensor to endpoint 0x101: its size is that of the map's box, 96");
+    expect_fault(&t, "put", args,
+                 "fabric.try_put.async.tensor to endpoint 0x101: its size is that of the map's box, 96");
     args = args_of(FABRIC_UNICAST + 1, 0, 0);
     args.offset += 8;
     expect_fault(&t, "get", args, "fabric.try_get.async.tensor to endpoint 0x101: its offset is aligned to 16");
@@ -317,8 +324,8 @@ static void test_reported(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two),       cmocka_unit_test(test_eight),
-                                       cmocka_unit_test(test_rack),      cmocka_unit_test(test_reference),
-                                       cmocka_unit_test(test_refused),   cmocka_unit_test(test_reported)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two),     cmocka_unit_test(test_eight),
+                                       cmocka_unit_test(test_rack),    cmocka_unit_test(test_reference),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
