@@ -22,17 +22,17 @@ struct Txn {
     SimTime start_ps;
     TxnDone done;
     void *owner;
-    guint64 tag;          /* the owner's */
-    guint32 data;         /* slot of the data pool, 0: none (timing-only, or no data) */
-    guint32 word_mask;    /* which 4 B words of the line are touched, from `offset`'s line on */
-    guint16 bytes;        /* span from `offset`: a part of a line, or up to 256 B from a copy engine */
-    guint8 kind;          /* PacketKind of the request */
-    guint8 type;          /* NumericType of reductions and atomics */
-    guint8 op;            /* NumericOp, TXN_ATOM_* */
-    guint8 acc;           /* NumericAcc: precision of the sum */
-    guint8 state;         /* TxnFault */
-    guint8 missed : 1;    /* its lines were not in the L2 when it was made */
-    guint8 reported : 1;  /* its owner tells the program what went wrong, for which it is no fault */
+    guint64 tag;         /* the owner's */
+    guint32 data;        /* slot of the data pool, 0: none (timing-only, or no data) */
+    guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
+    guint16 bytes;       /* span from `offset`: a part of a line, or up to 256 B from a copy engine */
+    guint8 kind;         /* PacketKind of the request */
+    guint8 type;         /* NumericType of reductions and atomics */
+    guint8 op;           /* NumericOp, TXN_ATOM_* */
+    guint8 acc;          /* NumericAcc: precision of the sum */
+    guint8 state;        /* TxnFault */
+    guint8 missed : 1;   /* its lines were not in the L2 when it was made */
+    guint8 reported : 1; /* its owner tells the program what went wrong, for which it is no fault */
 };
 typedef enum {
     TXN_OK,

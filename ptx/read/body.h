@@ -40,10 +40,10 @@ typedef struct {
                      * coordinates, from `parts` on; of ARG_TENSOR_PLACE the same, behind the three below */
     guint8 registers, sizes, strides; /* of ARG_TENSOR_PLACE, from `index` on: the map, the endpoint, its offsets;
                                        * dimensions; low words of strides, and behind these one register of high bits */
-    guint8 negated; /* !p */
-    guint8 paired;  /* stands behind '|' of the one before */
-    guint32 index;  /* register, special register, variable, label, first part */
-    guint32 parts;  /* of ARG_ADDRESS with coordinates */
+    guint8 negated;                   /* !p */
+    guint8 paired;                    /* stands behind '|' of the one before */
+    guint32 index;                    /* register, special register, variable, label, first part */
+    guint32 parts;                    /* of ARG_ADDRESS with coordinates */
     guint32 line, column;
     PtxSymbol *symbol; /* ARG_SYMBOL */
     guint64 value;     /* number or bits; ARG_ADDRESS, ARG_SYMBOL, ARG_VAR: offset */

@@ -52,8 +52,8 @@ static void keep_group(PtxReader *reader, const PtxArg *group)
 }
 
 /* A place in a logical endpoint: [endpoint, offset] and, of counted operations, the counter's offset. Registers alone:
- * ptxas takes neither numbers nor sums there. Of a tensor: [map, endpoint, offset, counter's offset, {sizes}, {low words
- * of strides}, high bits of strides, {coordinates}], of which the modifiers say what is there. */
+ * ptxas takes neither numbers nor sums there. Of a tensor: [map, endpoint, offset, counter's offset, {sizes}, {low
+ * words of strides}, high bits of strides, {coordinates}], of which the modifiers say what is there. */
 gboolean ptx_handle_read(PtxReader *reader, const PtxArg *first, PtxArg *arg)
 {
     Inside inside = {.part = {*first}, .n = 1};

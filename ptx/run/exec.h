@@ -84,7 +84,7 @@ PtxStep ptx_step_tensor(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32
 PtxStep ptx_step_tensormap(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask); /* changes of maps */
 PtxStep ptx_step_remote(PtxWarp *warp, PtxPath *path, const PtxIns *ins,
                         guint32 mask); /* st.async, red.async, st.bulk */
-PtxStep ptx_step_fabric(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask); /* fabric.try_* */
+PtxStep ptx_step_fabric(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);        /* fabric.try_* */
 PtxStep ptx_step_fabric_tensor(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask); /* fabric_tensor.c */
 PtxStep ptx_step_fabric_order(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_step_mbarrier(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);

@@ -1,8 +1,8 @@
 /* Operations on boxes of a tensor in a logical endpoint: fabric.try_get, try_put, try_red with .async.tensor.
  *
- * The box is that of a copy by tensor map (tensor.c), whose address is the offset in the endpoint; where the instruction
- * says so, its dimensions and strides, too (PTX ISA 9.4, "Overriding tensor property value"). What lies outside the
- * tensor is filled by a get, left alone by puts and reductions, and counts as moved at the mbarrier. */
+ * The box is that of a copy by tensor map (tensor.c), whose address is the offset in the endpoint; where the
+ * instruction says so, its dimensions and strides, too (PTX ISA 9.4, "Overriding tensor property value"). What lies
+ * outside the tensor is filled by a get, left alone by puts and reductions, and counts as moved at the mbarrier. */
 #include "ptx/run/fabric.h"
 #include "ptx/run/tensor.h"
 

@@ -8,7 +8,7 @@
 
 #include "ptx/translate/lower.h"
 
-/* After fabric.try_put comes .async and, of a tensor, .tensor; after fabric.submit .commit_group: both are part of the name. */
+/* After fabric.try_put comes .async and, of a tensor, .tensor; after fabric.submit .commit_group: part of the name. */
 static gboolean is_named(const PtxStatement *s)
 {
     gboolean tensor = s->op >= OP_FABRIC_TENSOR_GET && s->op <= OP_FABRIC_TENSOR_RED;

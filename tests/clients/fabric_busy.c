@@ -1,5 +1,5 @@
-/* Memory of a logical endpoint is unbound, and an endpoint destroyed, while a kernel puts to it: the kernel goes on, and
- * what does not arrive is a report at its mbarrier.
+/* Memory of a logical endpoint is unbound, and an endpoint destroyed, while a kernel puts to it: the kernel goes on,
+ * and what does not arrive is a report at its mbarrier.
  *
  * fabric_busy unicast|multicast|destroy */
 #define FANOUT_CUDA_VERSION 13050
