@@ -150,7 +150,7 @@ struct FoCta {
     FoReg *cas;           /* staging of compare-and-swap */
     guint32 first, count; /* active threads */
     guint32 calls;        /* UOP_CALL markers that have not fired */
-    DeviceOp held; /* operation that waits for room in its queue, where `holds` */
+    DeviceOp held;        /* operation that waits for room in its queue, where `holds` */
     gboolean holds, wants_room;
     GList alive; /* in DeviceLaunch.alive */
 };
