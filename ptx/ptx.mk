@@ -47,6 +47,7 @@ libfanout_core_la_SOURCES += \
 	ptx/run/fault.c \
 	ptx/run/fabric.c \
 	ptx/run/fabric.h \
+	ptx/run/fabric_box.c \
 	ptx/run/fabric_tensor.c \
 	ptx/run/format.c \
 	ptx/run/grid.c \

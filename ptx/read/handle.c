@@ -26,7 +26,7 @@ static gboolean read_register(PtxReader *reader, PtxArg *into)
     return TRUE;
 }
 
-static gboolean read_inside(PtxReader *reader, Inside *inside)
+static gboolean read_inside(PtxReader *reader, PtxVectorRead vector, Inside *inside)
 {
     PtxLex *lex = &reader->lex;
     while (ptx_lex_take(lex, ',')) {
@@ -36,7 +36,7 @@ static gboolean read_inside(PtxReader *reader, Inside *inside)
             return FAIL(reader, &token, PTX_LOAD_ERROR_SYNTAX, "more than a place in an endpoint needs");
         if (!group && inside->groups && (inside->groups != 2 || inside->high.kind))
             return FAIL(reader, &token, PTX_LOAD_ERROR_SYNTAX, "one register with the strides' high bits follows them");
-        if (group ? !ptx_vector_read(reader, &inside->group[inside->groups++])
+        if (group ? !vector(reader, &inside->group[inside->groups++])
                   : !read_register(reader, inside->groups ? &inside->high : &inside->part[inside->n++]))
             return FALSE;
     }
@@ -54,11 +54,11 @@ static void keep_group(PtxReader *reader, const PtxArg *group)
 /* A place in a logical endpoint: [endpoint, offset] and, of counted operations, the counter's offset. Registers alone:
  * ptxas takes neither numbers nor sums there. Of a tensor: [map, endpoint, offset, counter's offset, {sizes}, {low
  * words of strides}, high bits of strides, {coordinates}], of which the modifiers say what is there. */
-gboolean ptx_handle_read(PtxReader *reader, const PtxArg *first, PtxArg *arg)
+gboolean ptx_handle_read(PtxReader *reader, const PtxArg *first, PtxVectorRead vector, PtxArg *arg)
 {
     Inside inside = {.part = {*first}, .n = 1};
     GArray *parts = reader->body->parts;
-    if (!read_inside(reader, &inside))
+    if (!read_inside(reader, vector, &inside))
         return FALSE;
     arg->kind = inside.groups ? ARG_TENSOR_PLACE : ARG_HANDLE;
     arg->index = parts->len;

@@ -94,7 +94,7 @@ static gboolean read_word(PtxReader *reader, PtxArg *arg)
     return read_offset(reader, &arg->value);
 }
 
-gboolean ptx_vector_read(PtxReader *reader, PtxArg *arg)
+static gboolean read_vector(PtxReader *reader, PtxArg *arg)
 {
     PtxLex *lex = &reader->lex;
     PtxArg part[PTX_VECTOR_MAX] = {0};
@@ -127,14 +127,14 @@ static gboolean read_address(PtxReader *reader, PtxArg *arg)
     if (inner.kind != ARG_REG && inner.kind != ARG_SYMBOL && inner.kind != ARG_VAR && inner.kind != ARG_INT)
         return FAIL(reader, &token, PTX_LOAD_ERROR_SYMBOL, "an address is a register, a variable or a number");
     if (inner.kind == ARG_REG && inner.value == 0 && ptx_lex_is(lex, ',') && ptx_lex_peek(lex).kind == TOKEN_WORD)
-        return ptx_handle_read(reader, &inner, arg);
+        return ptx_handle_read(reader, &inner, read_vector, arg);
     *arg = inner;
     arg->n = 0;
     if (ptx_lex_take(lex, ',')) { /* of a tensor map: coordinates follow */
         PtxArg vector = {0};
         if (!ptx_lex_is(lex, '{'))
             return FAIL(reader, &lex->token, PTX_LOAD_ERROR_SYNTAX, "coordinates in {braces} follow a tensor map");
-        if (!ptx_vector_read(reader, &vector))
+        if (!read_vector(reader, &vector))
             return FALSE;
         arg->n = vector.n;
         arg->parts = vector.index;
@@ -151,7 +151,7 @@ gboolean ptx_arg_read(PtxReader *reader, PtxArg *arg)
     gboolean good;
     *arg = (PtxArg){.line = token.line, .column = token.column};
     if (ptx_lex_is(lex, '{')) {
-        good = ptx_vector_read(reader, arg);
+        good = read_vector(reader, arg);
     } else if (ptx_lex_is(lex, '[')) {
         good = read_address(reader, arg);
     } else if (ptx_lex_is(lex, '!') && ptx_lex_peek(lex).kind == TOKEN_WORD) {

@@ -40,10 +40,10 @@ PtxBody *ptx_body_new(PtxFunction *function);
 
 /* handle.c: the rest of [endpoint, offset] behind its first register, or of a tensor there; whether it is one of so
  * many registers; whether a tensor's is what the statement's modifiers ask for. */
-gboolean ptx_handle_read(PtxReader *reader, const PtxArg *first, PtxArg *arg);
+typedef gboolean (*PtxVectorRead)(PtxReader *reader, PtxArg *arg); /* of what stands in {braces} */
+gboolean ptx_handle_read(PtxReader *reader, const PtxArg *first, PtxVectorRead vector, PtxArg *arg);
 gboolean ptx_handle_is(const PtxReader *reader, const PtxArg *arg, guint n);
 gboolean ptx_tensor_place_is(const PtxReader *reader, const PtxStatement *statement, const PtxArg *arg);
-gboolean ptx_vector_read(PtxReader *reader, PtxArg *arg);                                        /* operand.c */
 gboolean ptx_arg_read(PtxReader *reader, PtxArg *arg);                                           /* operand.c */
 gboolean ptx_statement_read(PtxReader *reader);                                                  /* statement.c */
 gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const PtxToken *token); /* operand_check.c */

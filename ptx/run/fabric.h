@@ -1,4 +1,4 @@
-/* Between fabric.c and fabric_tensor.c: operations on logical endpoints. */
+/* Between fabric.c, fabric_box.c and fabric_tensor.c: operations on logical endpoints. */
 #ifndef PTX_RUN_FABRIC_H
 #define PTX_RUN_FABRIC_H
 
@@ -12,7 +12,7 @@ gboolean ptx_fabric_shared(PtxWarp *warp, const PtxIns *ins, guint64 va, guint32
 /* Whether op->barrier_at is an mbarrier that carries a report; FALSE: a fault is set. */
 gboolean ptx_fabric_reports(PtxWarp *warp, const PtxIns *ins, const PtxFabricOp *op, guint lane);
 
-/* fabric_tensor.c: of a box, its bytes from shared memory into the block, and back. */
+/* fabric_box.c: of a box, its bytes from shared memory into the block, and back. */
 void ptx_fabric_gather(PtxFabricOp *op);
 void ptx_fabric_land(PtxFabricOp *op);
 

