@@ -37,7 +37,7 @@ machine_sources = api/cuda/spec.c api/cuda/context/class.c api/cuda/context/fail
 	api/machine/%.c traces/record/%.c traces/format/reader.c
 verb_sources = $(addprefix cli/,bench/% coll/% walk/% live/progress.c live/live.c live/samples.c \
 	live/samples_check.c live/limits.c live/monitor/monitor.c live/monitor/args.c live/monitor/status.c \
-	reference/% verb/systems.c verb/run.c command.c hints.c \
+	reference/% verb/systems.c verb/run.c command.c hints.c hints_word.c \
 	interrupt.c machine.c main.c options.c options_check.c run.c system.c words.c)
 # SystemC's side, what maps stacks, and windows of several threads.
 left_out = sim/engine/stack.c sim/engine/domain.c ptx/read/fatbin.c

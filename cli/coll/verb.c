@@ -8,6 +8,7 @@
 #include "coll/coll.h"
 #include "sim/param/size.h"
 #include "sim/report/file.h"
+#include "traces/format/write.h"
 
 #define COLL_WHERE_BYTES (16u << 20) /* a page of rows up to this size says where the time went */
 static void coll_add_notes(CollRows *rows)
@@ -35,7 +36,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     g_autofree char *settings = coll_args_settings(plan, options);
     CollRows rows = {.system = system, .options = options, .plan = plan};
     const CollSpec first = coll_plan_spec(plan, options, rows.type, plan->min, plan->algo[0]);
-    if ((record && !file_check("--record", record, error)) ||
+    if ((record && (!write_check_name(record, error) || !file_check("--record", record, error))) ||
         !coll_plan_check(plan, system, options, coll_rows_gpus(&rows), &n, &last, error) ||
         (options->stats && !file_check("--stats", options->stats, error)) ||
         !coll_views_check_wave(options, &first, coll_rows_gpus(&rows), n, error))
