@@ -9,7 +9,7 @@
 #include "explore/plot.h"
 #include "traces/format/write.h"
 
-const SpeedBench speed_benches[] = {{NULL}};
+const SpeedBench speed_benches[] = {{.name = NULL}};
 const char *const plot_kinds[] = {NULL};
 const char *const write_formats[] = {NULL};
 
