@@ -336,7 +336,7 @@ static ExitCode bench_run_verb(int argc, char **argv, GError **error)
          "engine to nvls: runs to take the median of (5); growth: 0.3 s of CPU time for each", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &own.record,
          "engine to growth: lines 'BENCH/WHAT RATIO': exit with 2 when a ratio to the heap lost 15 %", "FILE"},
-        {NULL}};
+        {.long_name = NULL}};
     Options options;
     ExitCode code;
     if (options_parse(&options, &verb_bench, entries, &argc, &argv, &code, error)) {
