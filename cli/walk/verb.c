@@ -182,10 +182,15 @@ static void walk_fill_report(Report *report, const WalkAsk *ask, const WalkOutco
         walk_add_waits(report, steps);
 }
 
-static void walk_print_all(const System *system, const WalkAsk *ask, const WalkOutcome *outcome, const char *title)
+/* Opens with the answer, where there is one. */
+static void walk_print_all(const System *system, const WalkAsk *ask, const WalkOutcome *outcome)
 {
     const double took_ns = (double)walk_took_ps(outcome->steps) / 1000, idle_ns = (double)outcome->idle_ps / 1000;
-    g_autofree char *head = g_strdup_printf("%s on %s (%s)", title, system->name, system->spec.system.title);
+    g_autofree char *answer = outcome->stopped || outcome->wrong
+                                  ? g_strdup(walk_ops[ask->op])
+                                  : g_strdup_printf("%s takes %.1f ns", walk_ops[ask->op], took_ns);
+    g_autofree char *head = g_strdup_printf("%s: %s on %s (%s)", answer, walk_meanings[ask->op], system->name,
+                                            system->spec.system.title);
     walk_print_wrapped(head, 0);
     if (outcome->steps->len) {
         g_autofree char *picture = walk_picture(outcome->steps);
@@ -209,7 +214,7 @@ static void walk_print_all(const System *system, const WalkAsk *ask, const WalkO
 }
 
 static ExitCode walk_report(const Options *options, const System *system, const WalkAsk *ask,
-                            const WalkOutcome *outcome, const char *title, GError **error)
+                            const WalkOutcome *outcome, GError **error)
 {
     Report *report = ask->report;
     ExitCode code = EXIT_DONE;
@@ -219,7 +224,7 @@ static ExitCode walk_report(const Options *options, const System *system, const 
     }
     ExitCode files = walk_write_files(options, report, outcome->steps, walk_ops[ask->op], error);
     if (options->format == REPORT_TEXT)
-        walk_print_all(system, ask, outcome, title);
+        walk_print_all(system, ask, outcome);
     else
         code = options_print(options, report, files == EXIT_DONE ? error : NULL);
     code = code == EXIT_DONE ? files : code;
@@ -327,7 +332,7 @@ static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **er
             if (options->html && ask->load_per_mille)
                 report_add_page_note(all.report, "Where the time of the other traffic went is not told; the table of "
                                                  "waits is that of the operation.");
-            code = walk_report(options, &system, &all, &outcome, title, error);
+            code = walk_report(options, &system, &all, &outcome, error);
             if (outcome.lost && code == EXIT_DONE)
                 code = EXIT_USER;
         }
