@@ -78,6 +78,7 @@ dist_check_SCRIPTS = \
 	tests/docs/test_grade.sh \
 	tests/docs/test_lab_program.sh \
 	tests/docs/test_labs.sh \
+	tests/docs/test_first_steps.sh \
 	tests/docs/test_questions.sh \
 	tests/docs/test_site.sh \
 	tests/golden/golden.sh \
