@@ -26,10 +26,7 @@ static const Meant verbs[] = {
     {"profile", "where the time goes says fanout coll all_reduce --where; a program is run by fanout exec"},
 };
 
-static gboolean is_one_of(const char *word, const char *const *names)
-{
-    return g_strv_contains(names, word);
-}
+static gboolean is_one_of(const char *word, const char *const *names) { return g_strv_contains(names, word); }
 
 static gboolean is_bench(const char *word)
 {

@@ -30,7 +30,8 @@ static char *draw_complaint(GBytes *err)
 }
 
 /* A picture for white paper that follows its reader into the dark: gnuplot's colours, which stand in the elements'
- * attributes, have others there. On a telephone its words are larger. A reader that knows no such style sees the white one. */
+ * attributes, have others there. On a telephone its words are larger. A reader that knows no such style sees the white
+ * one. */
 static const char draw_style[] = "<style>\n"
                                  "@media (prefers-color-scheme: dark) {\n"
                                  ".plotted > g > rect[fill=\"#ffffff\"] { fill: #16181b; }\n"

@@ -186,11 +186,9 @@ static void walk_fill_report(Report *report, const WalkAsk *ask, const WalkOutco
 static void walk_print_all(const System *system, const WalkAsk *ask, const WalkOutcome *outcome)
 {
     const double took_ns = (double)walk_took_ps(outcome->steps) / 1000, idle_ns = (double)outcome->idle_ps / 1000;
-    g_autofree char *answer = outcome->stopped || outcome->wrong
-                                  ? g_strdup(walk_ops[ask->op])
-                                  : g_strdup_printf("%s takes %.1f ns", walk_ops[ask->op], took_ns);
-    g_autofree char *head = g_strdup_printf("%s: %s on %s (%s)", answer, walk_meanings[ask->op], system->name,
-                                            system->spec.system.title);
+    g_autofree char *answer = outcome->stopped || outcome->wrong ? NULL : g_strdup_printf(" takes %.1f ns", took_ns);
+    g_autofree char *head = g_strdup_printf("%s%s: %s on %s (%s)", walk_ops[ask->op], answer ? answer : "",
+                                            walk_meanings[ask->op], system->name, system->spec.system.title);
     walk_print_wrapped(head, 0);
     if (outcome->steps->len) {
         g_autofree char *picture = walk_picture(outcome->steps);
