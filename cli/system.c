@@ -41,10 +41,9 @@ static gboolean system_apply(System *system, const Options *options, GError **er
         return system_name_preset(system->name, error);
     if (options->config && !param_load_file(system->params, options->config, error))
         return system_name_preset(options->config, error);
-    for (char **set = options->sets; set && *set; set++) {
+    for (char **set = options->sets; set && *set; set++)
         if (!param_set_text(system->params, *set, error))
             return system_name_key(*set, error);
-    }
     return TRUE;
 }
 

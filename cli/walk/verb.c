@@ -358,8 +358,7 @@ static gboolean walk_check(WalkAsk *ask, double load, GError **error)
         return FALSE;
     }
     if (load != -1 && !(load >= 0.001 && load <= 1)) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--background: %g is no load; from 0.001 to 1 is right, as 0.8 for 80 %%", load);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--background: %g is no load; 0.001 to 1 is, as 0.8", load);
         return FALSE;
     }
     ask->load_per_mille = load == -1 ? 0 : (guint32)(load * 1000 + 0.5);

@@ -47,13 +47,11 @@ guint32 write_files(const Trace *trace, const char *path, const char *format)
 
 gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error)
 {
-    if (!format && !write_check_name(path, error)) {
+    if (!format && !write_check_name(path, error))
         return FALSE;
-    }
     format = format ? format : format_of(path);
-    if (!write_possible(trace, error)) {
+    if (!write_possible(trace, error))
         return FALSE;
-    }
     if (strcmp(format, "chakra") == 0) {
         char *prefix = g_strndup(path, strlen(path) - (g_str_has_suffix(path, ".et") ? 3 : 0));
         gboolean ok = write_chakra(trace, prefix, error);
