@@ -355,15 +355,20 @@ ExitCode options_write_files(const Options *options, Report *report, GError **er
     return options->html && !report_save(report, REPORT_HTML, options->html, error) ? EXIT_USER : EXIT_DONE;
 }
 
+static gboolean options_has_file(const Options *options)
+{
+    return options->html || options->stats || options->perfetto || options->vcd || options->has_own_file;
+}
+
 void options_keep_files(const Options *options)
 {
-    if (options->html || options->stats || options->perfetto || options->vcd)
+    if (options_has_file(options))
         signal(SIGPIPE, SIG_IGN);
 }
 
 gboolean options_is_left(const Options *options)
 {
-    if (errno != EPIPE || !(options->html || options->stats || options->perfetto || options->vcd))
+    if (errno != EPIPE || !options_has_file(options))
         return FALSE;
     return freopen("/dev/null", "w", stdout) != NULL;
 }

@@ -68,9 +68,9 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     gboolean whole = code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error));
     coll_add_notes(&rows);
     if (whole) {
-        ExitCode written = live_finish(rows.live, error);
-        if (written == EXIT_DONE && record && !record_coll_save(rows.record, record, error))
-            written = EXIT_USER;
+        const gboolean saved = !record || record_coll_save(rows.record, record, error);
+        ExitCode written = live_finish(rows.live, saved ? error : NULL);
+        written = saved ? written : EXIT_USER;
         code = written != EXIT_DONE ? written : code;
     } else {
         live_abandon(rows.live);
@@ -140,6 +140,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
     System system;
     if (options_parse(&options, &verb_coll, own, &argc, &argv, &code, error)) {
         code = EXIT_USER;
+        options.has_own_file = words.record != NULL;
         if (options_check_args(&verb_coll, argc, argv, 1, 1, error) && coll_args_parse(&plan, argv[1], &words, error) &&
             system_load(&system, NULL, &options, error)) {
             gboolean small = options.html && options.cores <= 1 && options.fidelity != COLL_FLOW &&
