@@ -182,7 +182,6 @@ static void walk_fill_report(Report *report, const WalkAsk *ask, const WalkOutco
         walk_add_waits(report, steps);
 }
 
-/* Opens with the answer, where there is one. */
 static void walk_print_all(const System *system, const WalkAsk *ask, const WalkOutcome *outcome)
 {
     const double took_ns = (double)walk_took_ps(outcome->steps) / 1000, idle_ns = (double)outcome->idle_ps / 1000;
@@ -358,7 +357,8 @@ static gboolean walk_check(WalkAsk *ask, double load, GError **error)
         return FALSE;
     }
     if (load != -1 && !(load >= 0.001 && load <= 1)) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--background: %g is no load; 0.001 to 1 is, as 0.8", load);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--background: %g is no load; from 0.001 to 1 is right, as 0.8",
+                    load);
         return FALSE;
     }
     ask->load_per_mille = load == -1 ? 0 : (guint32)(load * 1000 + 0.5);
