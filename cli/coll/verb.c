@@ -84,6 +84,10 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     return rows.lost && code == EXIT_DONE ? EXIT_USER : code;
 }
 
+#define COLL_WHERE_TEXT                                                                                                \
+    "take the time of every request apart: wires, credits, tags, memory, ...; in a page of up to 4 rows of up to 16M " \
+    "it is there anyway"
+
 static ExitCode coll_run_verb(int argc, char **argv, GError **error)
 {
     CollWords words = {.gpus = COLL_NOT_GIVEN,
@@ -127,10 +131,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"warmup", 'w', 0, G_OPTION_ARG_INT, &words.warmup, "runs before the counted ones (0)", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &words.record,
          "write what ran as a trace: FILE.et (Chakra), .goal or .trace", "FILE"},
-        {"where", 0, 0, G_OPTION_ARG_NONE, &where,
-         "take the time of every request apart: wires, credits, tags, memory, ...; in a page of up to 4 rows of up to "
-         "16M it is there anyway",
-         NULL},
+        {"where", 0, 0, G_OPTION_ARG_NONE, &where, COLL_WHERE_TEXT, NULL},
         {"animate", 0, 0, G_OPTION_ARG_NONE, &animate, SAMPLES_ANIMATE_TEXT, NULL},
         {"iters", 0, 0, G_OPTION_ARG_INT, &words.iterations, "runs to take the mean of (1)", "N"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
