@@ -45,6 +45,7 @@ fanout_SOURCES = \
 	cli/machine.h \
 	cli/hints.c \
 	cli/hints.h \
+	cli/hints_word.c \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \

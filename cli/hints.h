@@ -7,6 +7,20 @@
 /* Of an option that a verb does not have ("-g", "--nranks"): what to write instead, to be freed; NULL: nothing is
  * known. */
 char *hints_option(const char *verb, const char *option);
+/* Of a word that is no verb ("all_reduce", "nvls", "-v"): the command that may be meant, to be freed; NULL: nothing is
+ * known. */
+char *hints_not_a_verb(const char *word);
+/* Of an argument that a verb has no room for ("ring", "1M", "dgx-h100"): how it is written, to be freed; NULL: nothing
+ * is known. */
+char *hints_argument(const char *verb, const char *word);
+/* Of words of which one is a short option and its value without a space ("-n=8", "-n8"): "-n 8", to be freed; NULL:
+ * none is. */
+char *hints_glued(int argc, char **argv);
+/* A key without its section ("multicast_tags=4", "tags"): the parameters that have it in their name, to be freed; NULL:
+ * none has. */
+char *hints_parameter(const char *text);
+/* A size that is a range or a list ("1M-16M", "1M,2M"): how sizes are given, to be freed; NULL: it is neither. */
+char *hints_size_range(const char *text);
 /* A size with a B is taken in a way which some do not mean: that is told on standard error, once. */
 void hints_sizes(const char *verb, int argc, char **argv);
 /* The same of -n of coll, with a number that is usual for iterations, which nccl-tests calls so, and is none of

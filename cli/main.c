@@ -53,6 +53,11 @@ static ExitCode main_refuse_verb(int argc, char **argv)
         fprintf(stderr, "fanout: options stand behind the verb: %s\n", behind);
         return EXIT_USER;
     }
+    g_autofree char *meant = hints_not_a_verb(name);
+    if (meant) {
+        fprintf(stderr, "fanout: unknown verb '%s'; %s\n", name, meant);
+        return EXIT_USER;
+    }
     GPtrArray *names = g_ptr_array_new();
     for (const Verb *const *verb = verbs; *verb; verb++)
         g_ptr_array_add(names, (gpointer)(*verb)->name);

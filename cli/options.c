@@ -61,9 +61,25 @@ void options_tell_more(GError *error, const char *between, const char *more)
     error->message = message;
 }
 
-/* "Unknown option --sytem" gets a guess. */
-static void options_add_hint(GError **error, const Verb *verb, const GOptionEntry *own, const GOptionEntry *common)
+static void options_tell_help(GError *error, const Verb *verb)
 {
+    g_autofree char *help = g_strdup_printf("fanout %s --help lists its options; usage: fanout %s %s", verb->name,
+                                            verb->name, verb->usage);
+    options_tell_more(error, "; ", help);
+}
+
+/* "Unknown option --sytem" gets a guess; so does "-n=8", which GOption finds faults of its own with. */
+static void options_add_hint(GError **error, const Verb *verb, const GOptionEntry *own, const GOptionEntry *common,
+                             int argc, char **argv)
+{
+    g_autofree char *glued = hints_glued(argc, argv);
+    if (error && *error && glued) {
+        g_autofree char *apart = g_strdup_printf("write '%s', with a space", glued);
+        options_tell_more(*error, "; ", apart);
+        return;
+    }
+    if (error && *error && strstr((*error)->message, "Cannot parse double"))
+        options_tell_more(*error, "; ", "a number is right, as 0.8");
     if (!error || !g_error_matches(*error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
         return;
     const char *option = strrchr((*error)->message, ' '), *name = strstr((*error)->message, "--");
@@ -72,8 +88,10 @@ static void options_add_hint(GError **error, const Verb *verb, const GOptionEntr
         options_tell_more(*error, ": ", hint);
         return;
     }
-    if (!name)
+    if (!name) {
+        options_tell_help(*error, verb);
         return;
+    }
     GPtrArray *names = g_ptr_array_new();
     for (const GOptionEntry *entry = own; entry->long_name; entry++)
         g_ptr_array_add(names, (gpointer)entry->long_name);
@@ -81,9 +99,14 @@ static void options_add_hint(GError **error, const Verb *verb, const GOptionEntr
         g_ptr_array_add(names, (gpointer)entry->long_name);
     g_ptr_array_add(names, NULL);
     const char *near = nearest_name(name + 2, (const char *const *)names->pdata);
+    g_autofree char *parameter = near ? NULL : hints_parameter(name + 2);
     if (near) {
         g_autofree char *option_near = g_strdup_printf("did you mean --%s?", near);
         options_tell_more(*error, "; ", option_near);
+    } else if (parameter) {
+        options_tell_more(*error, "; a parameter is --set SECTION.KEY=VALUE, of ", parameter);
+    } else {
+        options_tell_help(*error, verb);
     }
     g_ptr_array_free(names, TRUE);
 }
@@ -152,8 +175,10 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     for (char **set = options->sets; set && *set; set++) {
         const char *dot = strchr(*set, '.'), *equals = strchr(*set, '=');
         if (!dot || !equals || dot == *set || equals < dot + 2 || !equals[1]) {
+            g_autofree char *meant = dot ? NULL : hints_parameter(*set);
             g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                        "--set: '%s' is not section.key=value, as link.flight_ps=200000", *set);
+                        "--set: '%s' is not section.key=value, as link.flight_ps=200000%s%s", *set,
+                        meant ? "; a key of this name: " : "", meant ? meant : "");
             return FALSE;
         }
     }
@@ -260,7 +285,7 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
     hints_sizes(verb->name, *argc, *argv);
     gboolean good = g_option_context_parse(context, argc, argv, &failure);
     if (!good)
-        options_add_hint(&failure, verb, own, common);
+        options_add_hint(&failure, verb, own, common, *argc, *argv);
     *code = good && raw.help ? EXIT_DONE : EXIT_USER;
     if (good && raw.help)
         options_print_help(context, verb);
@@ -291,14 +316,21 @@ void options_clear(Options *options)
     memset(options, 0, sizeof *options);
 }
 
+static gboolean options_refuse_argument(const Verb *verb, const char *word, GError **error)
+{
+    g_autofree char *meant = hints_argument(verb->name, word);
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "'%s' is too much%s%s; usage: fanout %s %s", word, meant ? ": " : "",
+                meant ? meant : "", verb->name, verb->usage);
+    return FALSE;
+}
+
 gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most, GError **error)
 {
     if (argc - 1 < least)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "something is missing; usage: fanout %s %s", verb->name,
                     verb->usage);
     else if (argc - 1 > most)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "'%s' is too much; usage: fanout %s %s", argv[most + 1],
-                    verb->name, verb->usage);
+        return options_refuse_argument(verb, argv[most + 1], error);
     else
         return TRUE;
     return FALSE;
@@ -323,15 +355,20 @@ ExitCode options_write_files(const Options *options, Report *report, GError **er
     return options->html && !report_save(report, REPORT_HTML, options->html, error) ? EXIT_USER : EXIT_DONE;
 }
 
+static gboolean options_has_file(const Options *options)
+{
+    return options->html || options->stats || options->perfetto || options->vcd || options->has_own_file;
+}
+
 void options_keep_files(const Options *options)
 {
-    if (options->html || options->stats || options->perfetto || options->vcd)
+    if (options_has_file(options))
         signal(SIGPIPE, SIG_IGN);
 }
 
 gboolean options_is_left(const Options *options)
 {
-    if (errno != EPIPE || !(options->html || options->stats || options->perfetto || options->vcd))
+    if (errno != EPIPE || !options_has_file(options))
         return FALSE;
     return freopen("/dev/null", "w", stdout) != NULL;
 }

@@ -46,6 +46,7 @@ typedef struct {
     guint64 stats_interval_ps;   /* 0: not said */
     gboolean monitored;          /* --monitor; the next ones say where, and whether its page may end the run */
     gboolean monitor_ipv6, monitor_stop;
+    gboolean has_own_file; /* the verb writes one more, which its own options name */
     guint16 monitor_port;
     Monitor *monitor; /* monitor_open(); NULL: none */
     char *log;        /* "link:debug,cuda:info"; NULL: FANOUT_LOG or nothing */

@@ -3,18 +3,47 @@
 
 #include <string.h>
 
+#include "cli/hints.h"
 #include "model/presets/preset.h"
 #include "device/launch_time.h"
+
+/* A file that is not there, with the name of a system that comes with Fanout. */
+static gboolean system_name_preset(const char *path, GError **error)
+{
+    g_autofree char *name = g_path_get_basename(path);
+    g_auto(GStrv) names = preset_names();
+
+    if (g_str_has_suffix(name, ".ini"))
+        name[strlen(name) - strlen(".ini")] = '\0';
+    if (error && g_error_matches(*error, G_FILE_ERROR, G_FILE_ERROR_NOENT) &&
+        g_strv_contains((const char *const *)names, name)) {
+        g_autofree char *meant = g_strdup_printf("the system of this name, which comes with Fanout, is -s %s", name);
+        options_tell_more(*error, "; ", meant);
+    }
+    return FALSE;
+}
+
+/* A key that stands in another section. */
+static gboolean system_name_key(const char *set, GError **error)
+{
+    const char *dot = strchr(set, '.');
+    g_autofree char *meant = dot ? hints_parameter(dot + 1) : NULL;
+
+    if (meant && error && g_error_matches(*error, PARAM_ERROR, PARAM_ERROR_UNKNOWN) &&
+        !strstr((*error)->message, "did you mean"))
+        options_tell_more(*error, "; a key of this name: ", meant);
+    return FALSE;
+}
 
 static gboolean system_apply(System *system, const Options *options, GError **error)
 {
     if (!preset_load(system->params, system->name, error))
-        return FALSE;
+        return system_name_preset(system->name, error);
     if (options->config && !param_load_file(system->params, options->config, error))
-        return FALSE;
+        return system_name_preset(options->config, error);
     for (char **set = options->sets; set && *set; set++)
         if (!param_set_text(system->params, *set, error))
-            return FALSE;
+            return system_name_key(*set, error);
     return TRUE;
 }
 

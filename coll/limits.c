@@ -125,8 +125,11 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
                            "ring and tree have it",
                            coll_algo_name(algo), spec->average ? "avg" : "prod");
     if (!numeric_allows(spec->type, spec->reduce) && coll_reduces(spec->op))
-        return coll_refuse(error, "the operation %s does not go with the type %s", numeric_op_name(spec->reduce),
-                           numeric_type_name(spec->type));
+        return coll_refuse(error, "the operation %s does not go with the type %s; %s", numeric_op_name(spec->reduce),
+                           numeric_type_name(spec->type),
+                           spec->reduce == NUMERIC_AND || spec->reduce == NUMERIC_OR || spec->reduce == NUMERIC_XOR
+                               ? "and, or and xor are of int32, uint32, int64 and uint64"
+                               : "float and half have sum, prod, min and max");
     guint32 most = coll_threads_most(group);
     if (threads % WARP_LANES || threads == 0 || threads > most)
         return coll_refuse(error, "%u threads a CTA: a multiple of 32 from 32 to %u is right", threads, most);

@@ -40,7 +40,7 @@ examples_incast_LDADD = libcuda.la -lpthread
 noinst_PROGRAMS += examples/multicast_ranks
 examples_multicast_ranks_SOURCES = examples/multicast_ranks.c
 examples_multicast_ranks_LDADD = libcuda.la
-EXTRA_DIST += examples/policy.c examples/tlm_switch.cpp examples/ideas/merge.ini \
+EXTRA_DIST += examples/job.trace examples/tags.ini examples/policy.c examples/tlm_switch.cpp examples/ideas/merge.ini \
 	examples/ideas/merge-least.ini examples/ideas/named.ini examples/ideas/exchange.ini examples/ideas/plots.sh
 # The simulator as a library, beside the driver's: docs/library.md has what it prints.
 noinst_PROGRAMS += examples/library

@@ -166,7 +166,10 @@ Frame *frame_load(const char *path, const char *table, const char *const *own, G
     frame->columns = g_ptr_array_new_with_free_func(frame_free_column);
     frame->facts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     gboolean good = sqlite3_open_v2(plain, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK;
-    if (!good)
+    if (!good && !g_file_test(plain, G_FILE_TEST_EXISTS))
+        g_set_error(error, STORE_ERROR, STORE_ERROR_FILE,
+                    "'%s' cannot be read: no such file; fanout sweep SPEC.ini writes SPEC.db", path);
+    else if (!good)
         g_set_error(error, STORE_ERROR, STORE_ERROR_FILE, "'%s' cannot be read: %s", path,
                     db ? sqlite3_errmsg(db) : "no memory");
     else if (!(good = frame_load_facts(frame, db, &why) && g_strcmp0(frame_fact(frame, "format"), STORE_FORMAT) == 0))

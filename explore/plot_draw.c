@@ -30,7 +30,8 @@ static char *draw_complaint(GBytes *err)
 }
 
 /* A picture for white paper that follows its reader into the dark: gnuplot's colours, which stand in the elements'
- * attributes, have others there. A reader that knows no such style sees the white one. */
+ * attributes, have others there. On a telephone its words are larger. A reader that knows no such style sees the white
+ * one. */
 static const char draw_style[] = "<style>\n"
                                  "@media (prefers-color-scheme: dark) {\n"
                                  ".plotted > g > rect[fill=\"#ffffff\"] { fill: #16181b; }\n"
@@ -45,6 +46,7 @@ static const char draw_style[] = "<style>\n"
                                  ".plotted [stroke=\"rgb(123,  79, 163)\"] { stroke: #b58ae0; }\n"
                                  ".plotted [color=\"rgb(123,  79, 163)\"] { color: #b58ae0; }\n"
                                  "}\n"
+                                 "@media (max-width: 520px) { .plotted text { font-size: 19px !important; } }\n"
                                  "</style>\n";
 
 static GBytes *draw_theme(GBytes *svg)

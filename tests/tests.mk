@@ -79,6 +79,7 @@ dist_check_SCRIPTS = \
 	tests/docs/test_grade.sh \
 	tests/docs/test_lab_program.sh \
 	tests/docs/test_labs.sh \
+	tests/docs/test_first_steps.sh \
 	tests/docs/test_questions.sh \
 	tests/docs/test_site.sh \
 	tests/golden/golden.sh \
@@ -368,7 +369,7 @@ tests_traces_fuzz_door_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 tests_traces_fuzz_door_LDADD = $(TEST_LDADD) $(SQLITE_LIBS)
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
-tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c cli/hints.c \
+tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c cli/hints.c cli/hints_word.c \
 	cli/command.c cli/options_check.c cli/words.c cli/live/samples_check.c cli/live/monitor/args.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 

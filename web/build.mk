@@ -33,11 +33,11 @@ yajl_objects = $(patsubst $(YAJL)/src/%.c,$(OUT)/yajl/%.o,$(wildcard $(YAJL)/src
 core_rooms = sim/%.c model/%.c observe/%.c device/%.c coll/%.c bench/%.c ptx/%.c
 core_sources = $(filter-out $(left_out),$(filter $(core_rooms) $(machine_sources) $(verb_sources),\
 	$(filter %.c,$(SOURCES))))
-machine_sources = machine/spec.c machine/class.c machine/fail.c machine/error.c \
-	machine/%.c traces/record/%.c traces/format/reader.c
+machine_sources = $(addprefix machine/,spec.c class.c fail.c error.c machine.c make.c) traces/record/%.c \
+	traces/format/reader.c
 verb_sources = $(addprefix cli/,bench/% coll/% walk/% live/progress.c live/live.c live/samples.c \
 	live/samples_check.c live/limits.c live/monitor/monitor.c live/monitor/args.c live/monitor/status.c \
-	reference/% verb/systems.c verb/run.c command.c hints.c \
+	reference/% verb/systems.c verb/run.c command.c hints.c hints_word.c \
 	interrupt.c machine.c main.c options.c options_check.c run.c system.c words.c)
 # SystemC's side, what maps stacks, and windows of several threads.
 left_out = sim/engine/stack.c sim/engine/domain.c ptx/read/fatbin.c
@@ -55,14 +55,18 @@ $(OUT)/glib/glibconfig.h: $(TOP)/web/glib.sh
 	test -d $(EM_CACHE) || { cp -r /usr/share/emscripten/cache $(EM_CACHE) && rm -f $(EM_CACHE)/cache.lock; }
 
 $(OUT)/glib/%.o: $(GLIB)/glib/%.c $(OUT)/glib/glibconfig.h $(TOP)/web/casts.sed
+	@echo '  CC       $@'
 	sed -f $(TOP)/web/casts.sed $< >$(OUT)/glib/private/$*.c
 	$(EMCC) $(glib_flags) -include $(TOP)/web/include/casts.h -DGLIB_COMPILATION -DG_LOG_DOMAIN=\"GLib\" \
 	  -DHAVE_CONFIG_H -w -c -o $@ $(OUT)/glib/private/$*.c
 $(OUT)/glib/localcharset.o: $(GLIB)/glib/libcharset/localcharset.c $(OUT)/glib/glibconfig.h
+	@echo '  CC       $@'
 	$(EMCC) $(glib_flags) -DLIBDIR=\"/usr/lib\" -DHAVE_CONFIG_H -w -c -o $@ $<
 $(OUT)/yajl/%.o: $(YAJL)/src/%.c $(OUT)/glib/glibconfig.h
+	@echo '  CC       $@'
 	$(EMCC) -I$(OUT)/yajl -I$(YAJL)/src -w -c -o $@ $<
 $(OUT)/core/%.o: $(TOP)/%.c $(OUT)/glib/glibconfig.h
+	@echo '  CC       $@'
 	@mkdir -p $(@D)
 	$(EMCC) $(flags) -MMD -MP -c -o $@ $<
 -include $(core_objects:.o=.d)
@@ -74,6 +78,7 @@ link_flags = -sASYNCIFY=1 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sMODULAR
 	-sSINGLE_FILE=1 \
 	-sEXIT_RUNTIME=1 -sINVOKE_RUN=0 -sEXPORTED_RUNTIME_METHODS=callMain,FS -sENVIRONMENT=web,worker,node
 $(OUT)/fanout.module.js: $(core_objects) $(glib_objects) $(yajl_objects)
+	@echo '  linking, which takes a minute or two'
 	$(EMCC) -o $@ $^ $(link_flags)
 
 # What a page loads: the module and the worker's code as the text of a worker.
@@ -81,7 +86,7 @@ $(SITE)/fanout.js: $(OUT)/fanout.module.js $(TOP)/web/page/worker.js
 	mkdir -p $(SITE)
 	$(PYTHON3) -c 'import json, sys; text = "".join(open(name).read() + chr(10) for name in sys.argv[1:]); \
 	  print("window.FANOUT_WORKER = " + json.dumps(text) + ";")' $^ >$@
-$(SITE)/index.html: $(TOP)/web/labs.py $(TOP)/web/slides.py $(TOP)/docs/howto/adopt.md \
+$(SITE)/index.html: $(TOP)/web/labs.py $(TOP)/web/drawn.py $(TOP)/web/slides.py $(TOP)/docs/howto/adopt.md \
   $(wildcard $(TOP)/docs/labs/*.md $(TOP)/docs/labs/instructor/* $(TOP)/web/page/*)
 	mkdir -p $(SITE)
 	cp $(TOP)/web/page/lab.css $(TOP)/web/page/lab.js $(TOP)/web/page/shell.js $(TOP)/web/page/knobs.js $(SITE)/

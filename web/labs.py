@@ -13,6 +13,7 @@ labs_at = os.path.join(top, "docs/labs")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(labs_at, "instructor"))
 import grade  # noqa: E402
+import drawn  # noqa: E402
 
 keys = grade.keys()
 # What the knobs of a lab's page begin with: what runs, on which system, and what is broken.
@@ -102,8 +103,8 @@ def lab(name, answered):
             body += console(piece.split("\n", 1)[1].rsplit("```", 1)[0], state)
             continue
         if piece.startswith("```"):
-            drawn = piece.split("\n", 1)[1].rsplit("```", 1)[0]
-            body += f'<pre class="drawing" tabindex="0">{html.escape(drawn)}</pre>\n'
+            shown = piece.split("\n", 1)[1].rsplit("```", 1)[0]
+            body += drawn.picture(number) or f'<pre class="drawing" tabindex="0">{html.escape(shown)}</pre>\n'
             continue
         state["guess"] = state["guess"] or "**Guess first:**" in piece
         text = markdown.render(piece)

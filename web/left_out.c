@@ -9,7 +9,7 @@
 #include "explore/plot.h"
 #include "traces/format/write.h"
 
-const SpeedBench speed_benches[] = {{NULL}};
+const SpeedBench speed_benches[] = {{.name = NULL}};
 const char *const plot_kinds[] = {NULL};
 const char *const write_formats[] = {NULL};
 
@@ -30,6 +30,8 @@ struct MonitorServer *monitor_server_start(Monitor *monitor, const Options *opti
 }
 
 void monitor_server_stop(struct MonitorServer *server) { (void)server; }
+
+gboolean write_check_name(const char *path, GError **error) { return write_trace(NULL, path, NULL, error); }
 
 gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error)
 {

@@ -10,6 +10,7 @@
 #include "cli/live/live.h"
 #include "cli/live/samples.h"
 #include "cli/live/monitor/monitor.h"
+#include "cli/hints.h"
 #include "cli/options.h"
 #include "cli/self/speed.h"
 #include "cli/system.h"
@@ -205,6 +206,11 @@ static ExitCode bench_all(const Options *options, Report *report, const BenchSet
 
 static void bench_refuse_name(const char *name, GError **error)
 {
+    g_autofree char *meant = hints_not_a_verb(name);
+    if (meant) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "no test '%s'; %s", name, meant);
+        return;
+    }
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (const BenchTest *const *test = bench_tests; *test; test++)
         g_ptr_array_add(names, (gpointer)(*test)->name);
@@ -330,7 +336,7 @@ static ExitCode bench_run_verb(int argc, char **argv, GError **error)
          "engine to nvls: runs to take the median of (5); growth: 0.3 s of CPU time for each", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &own.record,
          "engine to growth: lines 'BENCH/WHAT RATIO': exit with 2 when a ratio to the heap lost 15 %", "FILE"},
-        {NULL}};
+        {.long_name = NULL}};
     Options options;
     ExitCode code;
     if (options_parse(&options, &verb_bench, entries, &argc, &argv, &code, error)) {

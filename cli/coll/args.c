@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/hints.h"
 #include "sim/param/nearest.h"
 #include "sim/param/size.h"
 
@@ -40,13 +41,27 @@ static gboolean coll_parse_algos(CollPlan *plan, const char *text, GError **erro
     return TRUE;
 }
 
+/* A size; of a range or a list, how one is given. */
+static gboolean coll_parse_size(const char *option, const char *text, guint64 *bytes, GError **error)
+{
+    GError *failure = NULL;
+
+    if (size_parse(option, text, bytes, &failure))
+        return TRUE;
+    g_autofree char *meant = hints_size_range(text);
+    if (meant)
+        options_tell_more(failure, "; ", meant);
+    g_propagate_error(error, failure);
+    return FALSE;
+}
+
 static gboolean coll_parse_sizes(CollPlan *plan, const CollWords *words, GError **error)
 {
     const char *least = plan->spec.op == COLL_BARRIER ? "0" : "1M";
-    if (!size_parse("-b", words->min ? words->min : least, &plan->min, error))
+    if (!coll_parse_size("-b", words->min ? words->min : least, &plan->min, error))
         return FALSE;
     plan->max = plan->min;
-    if (words->max && !size_parse("-e", words->max, &plan->max, error))
+    if (words->max && !coll_parse_size("-e", words->max, &plan->max, error))
         return FALSE;
     if (!options_parse_u64("-f", words->factor ? words->factor : "2", 2, 1u << 20, &plan->factor, error))
         return FALSE;
@@ -103,13 +118,27 @@ static gboolean coll_parse_types(CollPlan *plan, const char *text, GError **erro
     return TRUE;
 }
 
+/* Also of a word that would be right somewhere else: an algorithm, a test of fanout bench. */
+static gboolean coll_bad_op(const char *name, GError **error)
+{
+    GError *failure = NULL;
+    g_autofree char *meant = hints_not_a_verb(name);
+
+    meant = meant ? meant : hints_argument("coll", name);
+    coll_bad(&failure, "OP", name, coll_op_names,
+             "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv, reduce, gather, scatter or "
+             "barrier is right");
+    if (meant)
+        options_tell_more(failure, "; ", meant);
+    g_propagate_error(error, failure);
+    return FALSE;
+}
+
 gboolean coll_args_parse(CollPlan *plan, const char *op_name, const CollWords *words, GError **error)
 {
     CollOp op;
     if (!coll_op_parse(op_name, &op))
-        return coll_bad(error, "OP", op_name, coll_op_names,
-                        "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv, reduce, gather, "
-                        "scatter or barrier is right");
+        return coll_bad_op(op_name, error);
     plan->spec = coll_spec_default(op);
     if (op == COLL_BARRIER && (words->min || words->max)) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "-b, -e: a barrier has no size; leave them out");

@@ -8,6 +8,7 @@
 #include "coll/coll.h"
 #include "sim/param/size.h"
 #include "sim/report/file.h"
+#include "traces/format/write.h"
 
 #define COLL_WHERE_BYTES (16u << 20) /* a page of rows up to this size says where the time went */
 static void coll_add_notes(CollRows *rows)
@@ -35,7 +36,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     g_autofree char *settings = coll_args_settings(plan, options);
     CollRows rows = {.system = system, .options = options, .plan = plan};
     const CollSpec first = coll_plan_spec(plan, options, rows.type, plan->min, plan->algo[0]);
-    if ((record && !file_check("--record", record, error)) ||
+    if ((record && (!write_check_name(record, error) || !file_check("--record", record, error))) ||
         !coll_plan_check(plan, system, options, coll_rows_gpus(&rows), &n, &last, error) ||
         (options->stats && !file_check("--stats", options->stats, error)) ||
         !coll_views_check_wave(options, &first, coll_rows_gpus(&rows), n, error))
@@ -67,9 +68,9 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     gboolean whole = code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error));
     coll_add_notes(&rows);
     if (whole) {
-        ExitCode written = live_finish(rows.live, error);
-        if (written == EXIT_DONE && record && !record_coll_save(rows.record, record, error))
-            written = EXIT_USER;
+        const gboolean saved = !record || record_coll_save(rows.record, record, error);
+        ExitCode written = live_finish(rows.live, saved ? error : NULL);
+        written = saved ? written : EXIT_USER;
         code = written != EXIT_DONE ? written : code;
     } else {
         live_abandon(rows.live);
@@ -82,6 +83,10 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     report_free(report);
     return rows.lost && code == EXIT_DONE ? EXIT_USER : code;
 }
+
+#define COLL_WHERE_TEXT                                                                                                \
+    "take the time of every request apart: wires, credits, tags, memory, ...; in a page of up to 4 rows of up to 16M " \
+    "it is there anyway"
 
 static ExitCode coll_run_verb(int argc, char **argv, GError **error)
 {
@@ -126,10 +131,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"warmup", 'w', 0, G_OPTION_ARG_INT, &words.warmup, "runs before the counted ones (0)", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &words.record,
          "write what ran as a trace: FILE.et (Chakra), .goal or .trace", "FILE"},
-        {"where", 0, 0, G_OPTION_ARG_NONE, &where,
-         "take the time of every request apart: wires, credits, tags, memory, ...; in a page of up to 4 rows of up to "
-         "16M it is there anyway",
-         NULL},
+        {"where", 0, 0, G_OPTION_ARG_NONE, &where, COLL_WHERE_TEXT, NULL},
         {"animate", 0, 0, G_OPTION_ARG_NONE, &animate, SAMPLES_ANIMATE_TEXT, NULL},
         {"iters", 0, 0, G_OPTION_ARG_INT, &words.iterations, "runs to take the mean of (1)", "N"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
@@ -139,6 +141,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
     System system;
     if (options_parse(&options, &verb_coll, own, &argc, &argv, &code, error)) {
         code = EXIT_USER;
+        options.has_own_file = words.record != NULL;
         if (options_check_args(&verb_coll, argc, argv, 1, 1, error) && coll_args_parse(&plan, argv[1], &words, error) &&
             system_load(&system, NULL, &options, error)) {
             gboolean small = options.html && options.cores <= 1 && options.fidelity != COLL_FLOW &&

@@ -252,8 +252,11 @@ static const FabricAction *find_action(int argc, char **argv, GError **error)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: write it as fanout fabric %s", action->name, action->usage);
         return NULL;
     }
-    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "'%s' is none of status, stop, start, restart, degrade, gpu-reset",
-                argc > 1 ? argv[1] : "");
+    static const char *const known = "status, stop, start, restart, degrade, gpu-reset";
+    if (argc > 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "'%s' is none of %s", argv[1], known);
+    else
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "something is missing: what to do: one of %s", known);
     return NULL;
 }
 

@@ -51,6 +51,15 @@ void replay_answer_add(Report *report, const char *system, const char *algos, co
                       "mean of the ranks",
                       result->jobs > 1 ? "traces take" : "trace takes", total_us, system, algos, exposed_us,
                       total_us > 0 ? 100 * exposed_us / total_us : 0);
+    guint64 edges = 0;
+    for (guint32 j = 0; j < result->jobs; j++)
+        edges += jobs[j].match->edges;
+    if (edges)
+        report_add_answer(report,
+                          "%" G_GUINT64_FORMAT
+                          " communications lie across the edge of what was selected, and are not in "
+                          "this time",
+                          edges);
     answer_add_most(report, jobs, result);
     if (!compared && why)
         report_add_answer(report, "not tried: what is fastest with multicast and without it (%s)", why);

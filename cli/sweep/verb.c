@@ -152,6 +152,10 @@ static ExitCode sweep_first_rank(Options *options, const SweepWords *words, cons
         return EXIT_USER;
     SweepSpec *spec = spec_load(path, most, error);
     g_autofree char *database = words->out ? g_strdup(words->out) : sweep_database(path);
+    if (!spec && strchr(path, '=') && error && g_error_matches(*error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+        options_tell_more(*error, "; ",
+                          "what is swept stands in an INI file: [sweep] run = coll all_reduce, and [grid] "
+                          "with lines as switch.multicast_tags = 4..64 x2");
     if (!spec)
         return EXIT_USER;
     ExitCode code = monitor_open(options, error) ? sweep_all(options, words, spec, database, ranks, error) : EXIT_USER;

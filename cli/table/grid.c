@@ -10,8 +10,12 @@ static gboolean grid_number(const char *option, const char *word, gboolean sizes
 {
     if (!sizes)
         return options_parse_u64(option, word, min, max, value, error);
-    if (!size_parse(option, word, value, error))
+    GError *failure = NULL;
+    if (!size_parse(option, word, value, &failure)) {
+        options_tell_more(failure, "; ", "several are written as 1K,4K,...,64M");
+        g_propagate_error(error, failure);
         return FALSE;
+    }
     if (*value >= min && *value <= max)
         return TRUE;
     g_autofree char *least = size_format(min), *most = size_format(max);

@@ -182,10 +182,12 @@ static void walk_fill_report(Report *report, const WalkAsk *ask, const WalkOutco
         walk_add_waits(report, steps);
 }
 
-static void walk_print_all(const System *system, const WalkAsk *ask, const WalkOutcome *outcome, const char *title)
+static void walk_print_all(const System *system, const WalkAsk *ask, const WalkOutcome *outcome)
 {
     const double took_ns = (double)walk_took_ps(outcome->steps) / 1000, idle_ns = (double)outcome->idle_ps / 1000;
-    g_autofree char *head = g_strdup_printf("%s on %s (%s)", title, system->name, system->spec.system.title);
+    g_autofree char *answer = outcome->stopped || outcome->wrong ? NULL : g_strdup_printf(" takes %.1f ns", took_ns);
+    g_autofree char *head = g_strdup_printf("%s%s: %s on %s (%s)", walk_ops[ask->op], answer ? answer : "",
+                                            walk_meanings[ask->op], system->name, system->spec.system.title);
     walk_print_wrapped(head, 0);
     if (outcome->steps->len) {
         g_autofree char *picture = walk_picture(outcome->steps);
@@ -209,7 +211,7 @@ static void walk_print_all(const System *system, const WalkAsk *ask, const WalkO
 }
 
 static ExitCode walk_report(const Options *options, const System *system, const WalkAsk *ask,
-                            const WalkOutcome *outcome, const char *title, GError **error)
+                            const WalkOutcome *outcome, GError **error)
 {
     Report *report = ask->report;
     ExitCode code = EXIT_DONE;
@@ -219,7 +221,7 @@ static ExitCode walk_report(const Options *options, const System *system, const 
     }
     ExitCode files = walk_write_files(options, report, outcome->steps, walk_ops[ask->op], error);
     if (options->format == REPORT_TEXT)
-        walk_print_all(system, ask, outcome, title);
+        walk_print_all(system, ask, outcome);
     else
         code = options_print(options, report, files == EXIT_DONE ? error : NULL);
     code = code == EXIT_DONE ? files : code;
@@ -327,7 +329,7 @@ static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **er
             if (options->html && ask->load_per_mille)
                 report_add_page_note(all.report, "Where the time of the other traffic went is not told; the table of "
                                                  "waits is that of the operation.");
-            code = walk_report(options, &system, &all, &outcome, title, error);
+            code = walk_report(options, &system, &all, &outcome, error);
             if (outcome.lost && code == EXIT_DONE)
                 code = EXIT_USER;
         }
@@ -355,7 +357,8 @@ static gboolean walk_check(WalkAsk *ask, double load, GError **error)
         return FALSE;
     }
     if (load != -1 && !(load >= 0.001 && load <= 1)) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--background: %g is no load; from 0.001 to 1 is right", load);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--background: %g is no load; from 0.001 to 1 is right, as 0.8",
+                    load);
         return FALSE;
     }
     ask->load_per_mille = load == -1 ? 0 : (guint32)(load * 1000 + 0.5);

@@ -18,7 +18,7 @@ static gboolean check_shape(const PtxGrid *grid, GError **error)
 {
     const PtxFunction *entry = grid->entry;
     static const guint32 block_max[] = {1024, 1024, 64}, grid_max[] = {G_MAXINT32, 65535, 65535};
-    guint64 threads = 1, size = 1, wanted = 1, most = 1;
+    guint64 threads = 1, size = 1, most = 1;
     for (guint i = 0; i < 3; i++) {
         if (grid->dim[i] == 0 || grid->dim[i] > grid_max[i])
             return launch_fail(entry, error, "%u CTAs in dimension %u; 1 to %u", grid->dim[i], i, grid_max[i]);
@@ -29,7 +29,6 @@ static gboolean check_shape(const PtxGrid *grid, GError **error)
                                grid->dim[i]);
         threads *= grid->block[i];
         size *= grid->cluster[i];
-        wanted *= MAX(entry->reqntid[i], 1u);
         most *= MAX(entry->maxntid[i], 1u);
         if (entry->reqntid[0] && entry->reqntid[i] != grid->block[i])
             return launch_fail(entry, error, ".reqntid asks for %u threads in dimension %u", entry->reqntid[i], i);

@@ -9,17 +9,13 @@
 #define HAVE_V3 1
 PtxHandler v3_find(const PtxIns *ins);
 const PtxHotMemory *v3_memory(void);
-#endif
 
 static gboolean has_v3(void)
 {
-#ifdef HAVE_V3
     return g_strcmp0(g_getenv("FANOUT_PTX_LANES"), "base") && __builtin_cpu_supports("avx2") &&
            __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-#else
-    return FALSE;
-#endif
 }
+#endif
 
 PtxHandler ptx_hot_find(const PtxIns *ins)
 {

@@ -14,7 +14,7 @@ import tempfile
 import threading
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
-TIMEOUT_S = 60
+TIMEOUT_S = 1800  # only against a browser that hangs: where other programs run, twenty pages take minutes
 
 
 class Browser:
@@ -34,7 +34,7 @@ class Browser:
             preexec_fn=place_pipes, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
-        self.timer = threading.Timer(TIMEOUT_S * 5, self.process.kill)
+        self.timer = threading.Timer(TIMEOUT_S, self.process.kill)
         self.timer.start()
         self.number, self.rest, self.events = 0, b"", []
         return self

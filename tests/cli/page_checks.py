@@ -1,7 +1,8 @@
 """What holds for every page: page_checks.py PAGE... Prints what is wrong.
 
 At 360, 800, 1600 and 3840 pixels, in light and dark: no word on the console, no part wider than the window, nothing
-that page_audit.js finds; lines of a chart that differ in more than colour; less than 3 MB; loaded in less than 2
+that page_audit.js finds; the answer of a report is seen without scrolling at 1280 x 800, and its first sentence on a
+telephone; lines of a chart that differ in more than colour; less than 3 MB; loaded in less than 2
 seconds. What axe finds is page_axe.py's.
 $FANOUT_SHOTS: a folder for screenshots."""
 import os
@@ -20,6 +21,9 @@ ALIKE = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
   return new Set(lines.map(line => getComputedStyle(line).strokeDasharray)).size < lines.length
     ? [`lines that coincide would hide each other: ${svg.textContent.slice(0, 60)}`] : []; })"""
 
+FOLD = """(answer => answer && [answer.getBoundingClientRect().bottom,
+  answer.querySelector("p").getBoundingClientRect().bottom])(document.querySelector("main > .answer"))"""
+
 LOADED = "(({loadEventEnd, startTime}) => loadEventEnd - startTime)(performance.getEntriesByType('navigation')[0])"
 LOAD_MS = 2000
 
@@ -34,6 +38,18 @@ def check_load(browser, path):
         if 0 < times[-1] < LOAD_MS:
             return []
     return [f"loads in {min(times):.0f} ms, not below {LOAD_MS}"]
+
+
+def check_fold(page):
+    """What a report opens with is on the first screen."""
+    wrong = []
+    for width, height, which in ((1280, 800, 0), (360, 640, 1)):
+        page.look(width, height)
+        page.settle()
+        bottoms = page.run(FOLD)
+        if bottoms and bottoms[which] > height:
+            wrong.append(f"below the fold at {width} x {height}: the answer ends at {bottoms[which]:.0f}")
+    return wrong
 
 
 def check_look(page, path, width, dark):
@@ -57,6 +73,7 @@ def check(browser, path):
     for dark in (False, True):
         for width in (360, 800, 1600, 3840):
             wrong += check_look(page, path, width, dark)
+    wrong += check_fold(page)
     wrong += page.run(ALIKE)
     wrong += [f"on the console: {text}" for text in page.complaints]
     page.close()

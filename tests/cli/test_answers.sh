@@ -25,6 +25,16 @@ sed -n '2,/^[^#]/p' out | grep -q 'what would help' || complain "what would help
 grep -q 'what would\|not tried: twice' out && complain "--no-what-if: $(cat out)"
 [ "$(tail -n 1 out)" != "" ] || complain "--no-what-if prints nothing"
 
+# A part of the ranks of a job has none of what all ranks do together, and says so before its time is believed.
+cat >job.trace <<'END'
+fanout-trace 1
+world 4
+rank *
+1 compute 5us
+2 all_reduce bytes=4096 dtype=f32 after=1
+END
+opens '1 communications lie across the edge' replay job.trace -s teach-4gpu --ranks 0-1 --compare off
+
 # A program that reads JSON gets no second run unless it asks; it is told what was not tried.
 "$FANOUT" coll all_reduce "$@" --format json >out
 grep -q 'not tried: twice the tags' out || complain "JSON: does not say what was not tried"

@@ -54,6 +54,8 @@ page coll all_reduce -s teach-4gpu -a nvls -b 16K
 
 # A reader of the text that goes away loses no page, and the run still ends well.
 rm -f head.html
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls,ring -b 4K --record head.trace 2>err | head -n 1 >out
+grep -q all_reduce head.trace 2>err || complain "--record: head takes the trace away: $(cat err)"
 { "$FANOUT" coll all_reduce -s teach-4gpu -a nvls,ring -b 4K -e 64K --html head.html 2>err; echo "$?" >code; } | head -n 1 >out
 [ "$(cat code)" = 0 ] && [ ! -s err ] || complain "into head: exit $(cat code), $(cat err)"
 grep -q 'class="answer"' head.html || complain "the page is lost with its reader"

@@ -31,7 +31,7 @@ done <list
 echo "$n commands"
 
 if command -v chromedriver >/dev/null; then
-    timeout 900 python3 "$TOP_SRCDIR/tests/web/labs.py" "$site/site" || complain "a lab in Chromium"
+    timeout 3600 python3 "$TOP_SRCDIR/tests/web/labs.py" "$site/site" || complain "a lab in Chromium"
 else
     echo "no chromedriver, so that no lab ran in a browser; on Debian: apt-get install chromium-driver"
 fi

@@ -13,6 +13,15 @@ static const char *format_of(const char *path)
                                                                                 : NULL;
 }
 
+gboolean write_check_name(const char *path, GError **error)
+{
+    if (format_of(path))
+        return TRUE;
+    g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
+                "%s: the name should end in .trace (text), .et (Chakra), .goal or .bin (GOAL, binary)", path);
+    return FALSE;
+}
+
 gboolean write_possible(const Trace *trace, GError **error)
 {
     if (trace->plan) {
@@ -38,12 +47,9 @@ guint32 write_files(const Trace *trace, const char *path, const char *format)
 
 gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error)
 {
-    format = format ? format : format_of(path);
-    if (!format) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                    "%s: the name should end in .trace (text), .et (Chakra), .goal or .bin (GOAL, binary)", path);
+    if (!format && !write_check_name(path, error))
         return FALSE;
-    }
+    format = format ? format : format_of(path);
     if (!write_possible(trace, error))
         return FALSE;
     if (strcmp(format, "chakra") == 0) {

@@ -20,6 +20,8 @@ gboolean write_goal(Trace *trace, const char *path, gboolean binary, GError **er
 /* One of them, by name (write_formats), or by the end of the path (.trace or .txt,
  * .et, .goal, .bin) where format is NULL. "run.et" becomes run.0.et, run.1.et, ... */
 gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error);
+/* FALSE and TRACE_ERROR_WRITE: the end of the path is none of them. */
+gboolean write_check_name(const char *path, GError **error);
 /* FALSE and TRACE_ERROR_WRITE: the trace is an execution plan. */
 gboolean write_possible(const Trace *trace, GError **error);
 /* Does write_trace write text? */

@@ -254,6 +254,7 @@ Match *match_new(Trace *trace, gboolean lenient, GError **error)
         match_free(m.match);
         return NULL;
     }
+    m.match->edges = m.edges;
     if (m.edges > 0) {
         trace_note(trace,
                    "%s: %" G_GUINT64_FORMAT " communications lie across the edge of the selection and are left out",

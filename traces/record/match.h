@@ -23,6 +23,7 @@ typedef struct {
     GArray *items;      /* MatchItem */
     GArray *members;    /* guint32 record indices */
     guint32 *of_record; /* item of each record; MATCH_NONE: a computation */
+    guint64 edges;      /* communications across the edge of a selection, which are left out */
 } Match;
 
 /* Replicates first, where one rank was recorded. GError (TRACE_ERROR_MATCH), naming both places: a

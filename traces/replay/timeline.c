@@ -5,9 +5,10 @@
 #include "sim/report/timeline.h"
 
 #define SVG_RANKS_MAX 16
-#define SVG_WIDTH 1100
-#define SVG_LEFT 90
-#define SVG_ROW 26
+#define SVG_STEPS 1100
+#define SVG_WIDTH (SVG_STEPS / 2) /* narrow, so that words can be read where the whole fits a telephone */
+#define SVG_ROW 18
+#define SVG_STRIP 7
 
 static char *record_title(const ReplayJob *job, const ReplayJobResult *result, guint32 index)
 {
@@ -83,32 +84,48 @@ void replay_timeline_write(Timeline *timeline, const ReplayJob *jobs, const Repl
     }
 }
 
-/* One strip: every pixel column that something of this kind covers. */
+/* How much room the ranks' names take. */
+static guint svg_left(const ReplayResult *result) { return result->jobs > 1 ? 116 : 60; }
+
+/* One strip: every step of the time that something of this kind covers. */
 static void svg_strip(GString *to, const ReplayJob *job, const ReplayJobResult *result, guint32 rank, gboolean comm,
-                      guint y, SimTime total_ps)
+                      guint left, guint y, SimTime total_ps)
 {
-    guint8 covered[SVG_WIDTH + 2] = {0};
+    guint8 covered[SVG_STEPS + 2] = {0};
     for (guint32 i = job->trace->rank_first[rank]; i < job->trace->rank_first[rank + 1]; i++) {
         if ((job->match->of_record[i] != MATCH_NONE) == comm && result->end_ps[i] > result->start_ps[i]) {
-            guint from = (guint)((__uint128_t)result->start_ps[i] * SVG_WIDTH / total_ps);
-            guint end = (guint)((__uint128_t)result->end_ps[i] * SVG_WIDTH / total_ps);
+            guint from = (guint)((__uint128_t)result->start_ps[i] * SVG_STEPS / total_ps);
+            guint end = (guint)((__uint128_t)result->end_ps[i] * SVG_STEPS / total_ps);
             memset(covered + from, 1, MAX(end, from + 1) - from);
         }
     }
-    for (guint x = 0; x < SVG_WIDTH;) {
+    for (guint x = 0; x < SVG_STEPS;) {
         guint end = x;
-        while (end < SVG_WIDTH && covered[end])
+        while (end < SVG_STEPS && covered[end])
             end++;
         if (end > x) {
-            g_string_append_printf(to, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"10\" class=\"%s\"/>\n",
-                                   SVG_LEFT + x, y, end - x, comm ? "f8" : "f0");
+            g_string_append_printf(to, "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" class=\"%s\"/>\n",
+                                   left + x / 2.0, y, (end - x) / 2.0, SVG_STRIP, comm ? "f8" : "f0");
         }
         x = MAX(end, x + 1);
     }
 }
 
+/* Begin, middle and end of the time, below the strips. */
+static void svg_axis(GString *to, guint left, guint y, SimTime total_ps)
+{
+    static const char *const anchor[] = {"start", "middle", "end"};
+
+    g_string_append_printf(to, "<line x1=\"%u\" y1=\"%u\" x2=\"%u\" y2=\"%u\" class=\"axis\"/>\n", left, y,
+                           left + SVG_WIDTH, y);
+    for (guint i = 0; i < G_N_ELEMENTS(anchor); i++)
+        g_string_append_printf(to, "<text x=\"%u\" y=\"%u\" text-anchor=\"%s\">%.2f us</text>\n",
+                               left + i * SVG_WIDTH / 2, y + 15, anchor[i], (double)total_ps * i / 2 / 1e6);
+}
+
 void replay_timeline_add(Report *report, const ReplayJob *jobs, const ReplayResult *result)
 {
+    const guint left = svg_left(result);
     guint rows = 0, all = 0;
     SimTime total_ps = MAX(result->total_ps, 1);
     GString *body = g_string_new(NULL);
@@ -116,18 +133,20 @@ void replay_timeline_add(Report *report, const ReplayJob *jobs, const ReplayResu
         for (guint32 rank = 0; rank < jobs[j].trace->world; rank++) {
             if (jobs[j].trace->rank_first[rank] == jobs[j].trace->rank_first[rank + 1] || all++ >= SVG_RANKS_MAX)
                 continue;
-            guint y = 24 + rows++ * SVG_ROW;
-            g_string_append_printf(body, "<text x=\"0\" y=\"%u\">job %u rank %u</text>\n", y + 14, j, rank);
-            svg_strip(body, &jobs[j], &result->job[j], rank, FALSE, y, total_ps);
-            svg_strip(body, &jobs[j], &result->job[j], rank, TRUE, y + 11, total_ps);
+            guint y = rows++ * SVG_ROW;
+            g_autofree char *job = result->jobs > 1 ? g_strdup_printf("job %u ", j) : g_strdup("");
+            g_string_append_printf(body, "<text x=\"0\" y=\"%u\">%srank %u</text>\n", y + 12, job, rank);
+            svg_strip(body, &jobs[j], &result->job[j], rank, FALSE, left, y, total_ps);
+            svg_strip(body, &jobs[j], &result->job[j], rank, TRUE, left, y + SVG_STRIP, total_ps);
         }
     }
     g_autofree char *title = g_strdup_printf("Timeline of the ranks: %.2f us from left to right%s. Blue: computing. "
                                              "Orange: communicating, waiting included.",
                                              (double)total_ps / 1e6, all > rows ? ", the first ranks only" : "");
-    g_autofree char *svg = g_strdup_printf("<svg class=\"themed\" viewBox=\"0 0 %u %u\" role=\"img\" "
+    svg_axis(body, left, rows * SVG_ROW, total_ps);
+    g_autofree char *svg = g_strdup_printf("<svg class=\"themed timeline\" viewBox=\"0 0 %u %u\" role=\"img\" "
                                            "aria-label=\"timeline\">\n%s</svg>\n",
-                                           SVG_LEFT + SVG_WIDTH, 30 + rows * SVG_ROW, body->str);
+                                           left + SVG_WIDTH, (rows + 1) * SVG_ROW, body->str);
     report_add_picture(report, title, svg);
     g_string_free(body, TRUE);
 }

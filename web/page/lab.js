@@ -154,6 +154,10 @@
         picture.textContent = '';
         const frame = make('iframe', '', picture);
         frame.title = 'The page of this run: picture and curves';
+        frame.onload = () => { // as high as it needs, but not more than can be seen at once
+          const needs = frame.contentDocument.documentElement.scrollHeight + 4;
+          frame.style.height = Math.min(needs, Math.max(0.9 * window.innerHeight, 400)) + 'px';
+        };
         frame.srcdoc = new TextDecoder().decode(pages[0]);
       };
     };
