@@ -46,6 +46,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_fabric.sh \
 	tests/cli/test_found.sh \
 	tests/cli/test_advise.sh \
+	tests/cli/test_advise_settings.sh \
 	tests/cli/test_answers.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
