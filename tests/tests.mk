@@ -107,6 +107,7 @@ dist_check_SCRIPTS = \
 	tests/traces/test_replay.sh \
 	tests/traces/test_replay_best.sh \
 	tests/traces/test_replay_faults.sh \
+	tests/traces/test_replay_record.sh \
 	tests/validate/test_fidelity.sh \
 	tests/validate/test_witness.sh \
 	tests/validate/test_validate.sh \
