@@ -53,8 +53,9 @@ typedef struct {
 } Options;
 
 /* words.c: the words that --format, --fidelity, --calendar, --engine and --data take; NULL-terminated. */
-extern const char *const options_formats[], *const options_settings[], /* of VERB_SETTINGS */
-    *const options_fidelities[], *const options_calendars[], *const options_engines[], *const options_data[];
+extern const char *const options_formats[],
+    *const options_settings[], /* of VERB_SETTINGS */
+        *const options_fidelities[], *const options_calendars[], *const options_engines[], *const options_data[];
 
 /* Parses and removes all options from argv; common and own ones, which end with {NULL}. FALSE: the
  * verb returns *code at once, after --help (EXIT_DONE) or with `error` set (EXIT_USER); options

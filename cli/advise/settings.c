@@ -1,8 +1,8 @@
 /* What NCCL's tuner, vLLM and SGLang can be told, each choice simulated at each size.
  *
  * NCCL: the file of its example tuner plugin (plugins/tuner/example of its sources): a line for each range of sizes,
- * with one of its algorithms, a protocol and a number of channels. What `fanout advise` compares beside them, NCCL cannot
- * be told. vLLM: its tables of largest sizes (device_communicators/all_reduce_utils.py), for its own kernels and for
+ * with one of its algorithms, a protocol and a number of channels. What else `fanout advise` compares, NCCL cannot be
+ * told. vLLM: its tables of largest sizes (device_communicators/all_reduce_utils.py), for its own kernels and for
  * PyTorch's symmetric memory. SGLang: the thresholds of its configs/custom_all_reduce_v2.py, for CUDA graphs.
  * A threshold is the largest size up to which a choice is no slower than those that would come behind it, from the
  * threshold before it on; 0: it never is. Between the last such size and the next one, sizes are halved until the two
@@ -15,8 +15,8 @@
 #define MIB (1024ull * KIB)
 #define CHOICES_MAX 8
 #define PLUGIN_BYTES_MAX G_GUINT64_CONSTANT(4294967295) /* the plugin's own examples end there */
-#define HOST_GPUS 8u                                   /* a system of more has several hosts */
-#define VLLM_BYTES_MAX (8 * MIB)                       /* its communicator's buffer, whatever the table says */
+#define HOST_GPUS 8u                                    /* a system of more has several hosts */
+#define VLLM_BYTES_MAX (8 * MIB)                        /* its communicator's buffer, whatever the table says */
 #define SGLANG_BYTES_MAX (16 * MIB)
 
 typedef enum { SETTINGS_NCCL = 1, SETTINGS_VLLM, SETTINGS_SGLANG } Settings; /* options_settings, from 1 on */
@@ -58,22 +58,41 @@ static void menu_nccl(Menu *menu)
 static void menu_vllm(Menu *menu, gboolean hopper)
 {
     const guint32 n = menu->plan->gpus;
-    menu_add(menu, (Choice){.word = "CUSTOM_ALL_REDUCE_MAX_SIZES", .algo = COLL_TWOSHOT, .kernel = COLL_KERNEL_VLLM,
-                            .ctas = 36, .threads = 512, .bytes_max = VLLM_BYTES_MAX});
+    menu_add(menu, (Choice){.word = "CUSTOM_ALL_REDUCE_MAX_SIZES",
+                            .algo = COLL_TWOSHOT,
+                            .kernel = COLL_KERNEL_VLLM,
+                            .ctas = 36,
+                            .threads = 512,
+                            .bytes_max = VLLM_BYTES_MAX});
     if (!menu->plan->spec.unicast && (n > 4 || (n == 4 && hopper)))
-        menu_add(menu, (Choice){.word = "SYMM_MEM_ALL_REDUCE_MAX_SIZES", .algo = COLL_NVLS,
-                                .kernel = COLL_KERNEL_TORCH, .ctas = 8, .threads = 1024, .copies = 2});
+        menu_add(menu, (Choice){.word = "SYMM_MEM_ALL_REDUCE_MAX_SIZES",
+                                .algo = COLL_NVLS,
+                                .kernel = COLL_KERNEL_TORCH,
+                                .ctas = 8,
+                                .threads = 1024,
+                                .copies = 2});
     else if (!hopper)
-        menu_add(menu, (Choice){.word = "SYMM_MEM_ALL_REDUCE_MAX_SIZES", .algo = COLL_TWOSHOT, .ctas = 24,
-                                .threads = 1024, .copies = 2});
+        menu_add(menu, (Choice){.word = "SYMM_MEM_ALL_REDUCE_MAX_SIZES",
+                                .algo = COLL_TWOSHOT,
+                                .ctas = 24,
+                                .threads = 1024,
+                                .copies = 2});
 }
 
 static void menu_sglang(Menu *menu, gboolean hopper, guint32 sms)
 {
-    menu_add(menu, (Choice){.word = "one_shot_push_threshold", .algo = COLL_LAMPORT, .kernel = COLL_KERNEL_SGLANG,
-                            .ctas = (guint16)sms, .threads = 512, .bytes_max = SGLANG_BYTES_MAX});
-    menu_add(menu, (Choice){.word = "two_shot_pull_threshold", .algo = COLL_TWOSHOT, .kernel = COLL_KERNEL_SGLANG,
-                            .ctas = menu->plan->gpus > 4 && !hopper ? 96 : 64, .threads = 512, .copies = 2,
+    menu_add(menu, (Choice){.word = "one_shot_push_threshold",
+                            .algo = COLL_LAMPORT,
+                            .kernel = COLL_KERNEL_SGLANG,
+                            .ctas = (guint16)sms,
+                            .threads = 512,
+                            .bytes_max = SGLANG_BYTES_MAX});
+    menu_add(menu, (Choice){.word = "two_shot_pull_threshold",
+                            .algo = COLL_TWOSHOT,
+                            .kernel = COLL_KERNEL_SGLANG,
+                            .ctas = menu->plan->gpus > 4 && !hopper ? 96 : 64,
+                            .threads = 512,
+                            .copies = 2,
                             .bytes_max = SGLANG_BYTES_MAX});
 }
 

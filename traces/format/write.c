@@ -42,13 +42,12 @@ gboolean write_trace(Trace *trace, const char *path, const char *format, GError 
     format = format ? format : format_of(path);
     if (!format) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                    "%s: the name should end in .trace (text), .et (Chakra), .json (Kineto), .goal or .bin (GOAL, binary)",
+                    "%s: the name should end in .trace (text), .et (Chakra), .json (Kineto), or .goal or .bin (GOAL)",
                     path);
         return FALSE;
     }
-    if (!write_possible(trace, error)) {
+    if (!write_possible(trace, error))
         return FALSE;
-    }
     if (strcmp(format, "chakra") == 0 || strcmp(format, "kineto") == 0) {
         const gsize end = g_str_has_suffix(path, ".et") ? 3 : g_str_has_suffix(path, ".json") ? 5 : 0;
         char *prefix = g_strndup(path, strlen(path) - end);

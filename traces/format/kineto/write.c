@@ -1,5 +1,5 @@
 /* Writes the trace format of PyTorch's profiler, a file for each rank: GPU work with starts and durations. What read.c
- * takes from such a file is what is written: kernels on streams, the arguments of collectives, and the ranks of groups. No
+ * takes from such a file is what is written: kernels on streams, the arguments of collectives, the ranks of groups. No
  * operators of the host, no launches: there were none. Operations without a stream get one of their own each time the
  * others are busy, as the rank's first free one. */
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "traces/record/replicate.h"
 
 #define ALL_RANKS "all ranks" /* the group of messages that name none */
-#define FREE_STREAMS 1000u /* streams of operations that have none begin here */
+#define FREE_STREAMS 1000u    /* streams of operations that have none begin here */
 
 static const char *const dtype_words[RECORD_DTYPES] = {
-    [RECORD_U8] = "Byte",     [RECORD_I8] = "Char",    [RECORD_I16] = "Short",  [RECORD_I32] = "Int",
-    [RECORD_U32] = "UInt32",  [RECORD_I64] = "Long",   [RECORD_U64] = "UInt64", [RECORD_F16] = "Half",
-    [RECORD_BF16] = "BFloat16", [RECORD_F32] = "Float", [RECORD_F64] = "Double", [RECORD_E4M3] = "Float8_e4m3fn",
+    [RECORD_U8] = "Byte",         [RECORD_I8] = "Char",   [RECORD_I16] = "Short",  [RECORD_I32] = "Int",
+    [RECORD_U32] = "UInt32",      [RECORD_I64] = "Long",  [RECORD_U64] = "UInt64", [RECORD_F16] = "Half",
+    [RECORD_BF16] = "BFloat16",   [RECORD_F32] = "Float", [RECORD_F64] = "Double", [RECORD_E4M3] = "Float8_e4m3fn",
     [RECORD_E5M2] = "Float8_e5m2"};
 /* What PyTorch calls an operation, and the kernel that NCCL has for it. */
 static const struct {
@@ -49,8 +49,10 @@ static void append_ranks(GString *to, const Trace *trace, const RecordGroup *gro
 
 static void append_head(GString *to, const Trace *trace, guint32 rank)
 {
-    g_string_append_printf(to, "{\n\"schemaVersion\": 1,\n\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %u, "
-                               "\"world_size\": %u, \"pg_config\": [", rank, trace->world);
+    g_string_append_printf(to,
+                           "{\n\"schemaVersion\": 1,\n\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %u, "
+                           "\"world_size\": %u, \"pg_config\": [",
+                           rank, trace->world);
     for (guint32 i = 0; i < trace->groups->len; i++) {
         const RecordGroup *group = trace_group_at(trace, i);
         g_string_append(to, "{\"pg_name\": ");
@@ -62,9 +64,11 @@ static void append_head(GString *to, const Trace *trace, guint32 rank)
     g_string_append(to, "{\"pg_name\": \"" ALL_RANKS "\", \"ranks\": ");
     append_ranks(to, trace, NULL);
     g_string_append_c(to, '}');
-    g_string_append_printf(to, "]},\n\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [\n"
-                               "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %u, \"tid\": 0, \"ts\": 0, "
-                               "\"args\": {\"name\": \"rank %u, simulated\"}}", rank, rank);
+    g_string_append_printf(to,
+                           "]},\n\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [\n"
+                           "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %u, \"tid\": 0, \"ts\": 0, "
+                           "\"args\": {\"name\": \"rank %u, simulated\"}}",
+                           rank, rank);
 }
 
 static void append_arguments(GString *to, const Trace *trace, const Record *r)
@@ -74,9 +78,10 @@ static void append_arguments(GString *to, const Trace *trace, const Record *r)
     const gboolean whole = r->bytes_in % size == 0 && r->bytes_out % size == 0;
     if (!whole)
         size = 1;
-    g_string_append_printf(to, ", \"Collective name\": \"%s\", \"dtype\": \"%s\", \"In msg nelems\": %" G_GUINT64_FORMAT
-                               ", \"Out msg nelems\": %" G_GUINT64_FORMAT ", \"Group size\": %u, "
-                               "\"Process Group Name\": ",
+    g_string_append_printf(to,
+                           ", \"Collective name\": \"%s\", \"dtype\": \"%s\", \"In msg nelems\": %" G_GUINT64_FORMAT
+                           ", \"Out msg nelems\": %" G_GUINT64_FORMAT ", \"Group size\": %u, "
+                           "\"Process Group Name\": ",
                            op_words[r->op].collective, whole ? dtype_words[r->dtype] : "Byte", r->bytes_in / size,
                            r->bytes_out / size, group ? group->n : trace->world);
     json_append_quoted(to, group ? group->name : ALL_RANKS);
@@ -104,8 +109,10 @@ static void append_kernel(GString *to, const Trace *trace, const Record *r, guin
     g_string_append_printf(to, ", \"pid\": %u, \"tid\": %u", r->rank, stream);
     append_us(to, "ts", r->start_ps);
     append_us(to, "dur", r->duration_ps);
-    g_string_append_printf(to, ", \"args\": {\"External id\": %u, \"device\": %u, \"context\": 1, \"stream\": %u, "
-                               "\"correlation\": %u", number, r->rank, stream, number);
+    g_string_append_printf(to,
+                           ", \"args\": {\"External id\": %u, \"device\": %u, \"context\": 1, \"stream\": %u, "
+                           "\"correlation\": %u",
+                           number, r->rank, stream, number);
     if (r->op != RECORD_COMPUTE)
         append_arguments(to, trace, r);
     g_string_append(to, "}}");
@@ -134,8 +141,9 @@ static gboolean write_rank(const Trace *trace, guint32 rank, const char *path, G
         const Record *r = trace_record(trace, i);
         if (r->start_ps == RECORD_NO_TIME) {
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                        "%s: the trace does not say when its operations ran; fanout replay --record FILE.json simulates "
-                        "that, and writes it", path);
+                        "%s: the trace does not say when its operations ran; fanout replay --record FILE.json "
+                        "simulates that, and writes it",
+                        path);
             known = FALSE;
         } else if (r->op < RECORD_PLAN && !r->skipped) {
             const guint32 stream = r->stream != RECORD_NO_STREAM ? r->stream : free_stream(free_ps, r);
