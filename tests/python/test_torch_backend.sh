@@ -20,7 +20,7 @@ OMP_NUM_THREADS=1
 export WORK FANOUT_COMMAND FANOUT_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS
 ranks() { # N PROGRAM
     "$python" -m torch.distributed.run --nproc-per-node "$1" "$top/tests/python/$2" 2>"$WORK/log" || {
-        cat "$WORK/log"
+        cat "$WORK/log" >&2
         return 1
     }
 }
@@ -40,10 +40,10 @@ ranks 2 torch_ranks.py >"$WORK/again"
 cmp "$WORK/ranks2" "$WORK/again" || failures=1
 ranks 2 torch_profile.py >"$WORK/profile" || failures=1
 [ "$(cut -d: -f2 "$WORK/profile" | sort -u | wc -l)" = 1 ] || { cat "$WORK/profile"; failures=1; }
-if FANOUT_SYSTEM=teach-4gpu ranks 8 torch_profile.py >"$WORK/out"; then
+if FANOUT_SYSTEM=teach-4gpu ranks 8 torch_profile.py >"$WORK/out" 2>"$WORK/told"; then
     echo "8 ranks on 4 GPUs are no error"
     failures=1
-fi >"$WORK/told"
+fi
 grep -q "teach-4gpu has 4 GPUs, and rank 7 would be another; FANOUT_SYSTEM names a larger system" "$WORK/told" || {
     tail -n 20 "$WORK/told"
     failures=1
