@@ -3,6 +3,10 @@ bin_PROGRAMS += fanout
 fanout_SOURCES = \
 	cli/advise/args.c \
 	cli/advise/args.h \
+	cli/advise/settings.c \
+	cli/advise/settings.h \
+	cli/advise/simulate.c \
+	cli/advise/simulate.h \
 	cli/advise/sure.c \
 	cli/advise/sure.h \
 	cli/bench/answer.c \

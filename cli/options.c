@@ -135,14 +135,21 @@ static gboolean options_add_fault(Options *options, const char *fault, GError **
     return TRUE;
 }
 
-static gboolean options_parse_format(const char *text, int *format, GError **error)
+static gboolean options_parse_format(const char *text, const Verb *verb, int *format, guint *settings, GError **error)
 {
     GError *failure = NULL;
 
+    for (guint i = 0; verb->flags & VERB_SETTINGS && options_settings[i]; i++)
+        if (strcmp(text, options_settings[i]) == 0) {
+            *settings = i + 1;
+            return TRUE;
+        }
     if (options_parse_name("--format", text, options_formats, format, &failure))
         return TRUE;
     if (strcmp(text, "html") == 0)
         options_tell_more(failure, "; ", "a page is --html FILE");
+    if (verb->flags & VERB_SETTINGS)
+        options_tell_more(failure, "; ", "nccl-tuner, vllm and sglang are files for these");
     g_propagate_error(error, failure);
     return FALSE;
 }
@@ -155,7 +162,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     guint64 cores = 0;
     options->seed = 1;
     options->max_memory = G_GUINT64_CONSTANT(4) << 30;
-    if ((raw->format && !options_parse_format(raw->format, &format, error)) ||
+    if ((raw->format && !options_parse_format(raw->format, verb, &format, &options->settings, error)) ||
         (raw->fidelity && !options_parse_name("--fidelity", raw->fidelity, options_fidelities, &fidelity, error)) ||
         (raw->calendar && !options_parse_name("--calendar", raw->calendar, options_calendars, &calendar, error)) ||
         (raw->engine && !options_parse_name("--engine", raw->engine, options_engines, &engine, error)) ||

@@ -41,6 +41,7 @@ typedef struct {
     DataMode data;
     guint64 max_memory;          /* bytes of simulated memory that --data auto keeps */
     ReportFormat format;         /* of standard output */
+    guint settings;              /* instead of it: of options_settings, from 1 on; 0: none */
     char *html, *perfetto, *vcd; /* files to write beside it; NULL: none */
     char *stats;                 /* the file of statistics in time; NULL: none */
     guint64 stats_interval_ps;   /* 0: not said */
@@ -54,7 +55,8 @@ typedef struct {
 
 /* words.c: the words that --format, --fidelity, --calendar, --engine and --data take; NULL-terminated. */
 extern const char *const options_formats[],
-    *const options_fidelities[], *const options_calendars[], *const options_engines[], *const options_data[];
+    *const options_settings[], /* of VERB_SETTINGS */
+        *const options_fidelities[], *const options_calendars[], *const options_engines[], *const options_data[];
 
 /* Parses and removes all options from argv; common and own ones, which end with {NULL}. FALSE: the
  * verb returns *code at once, after --help (EXIT_DONE) or with `error` set (EXIT_USER); options

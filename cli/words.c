@@ -8,6 +8,7 @@ const char *const options_fidelities[] = {"packet", "flow", "auto", NULL};
 const char *const options_calendars[] = {"wheel", "systemc", NULL};
 const char *const options_engines[] = {"fast", "reference", NULL};
 const char *const options_formats[] = {"text", "json", "csv", "fields", NULL};
+const char *const options_settings[] = {"nccl-tuner", "vllm", "sglang", NULL};
 const char *const options_data[] = {"auto", "full", "off", NULL};
 
 G_DEFINE_QUARK(fanout - cli - error, cli_error)

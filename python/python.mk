@@ -2,12 +2,17 @@
 python_files = \
 	python/fanout/__init__.py \
 	python/fanout/command.py \
+	python/fanout/distributed.py \
 	python/fanout/errors.py \
 	python/fanout/places.py \
 	python/fanout/py.typed \
+	python/fanout/ranks.py \
 	python/fanout/rows.py \
 	python/fanout/simulator.py \
 	python/fanout/system.py \
+	python/fanout/torch_autoload.py \
+	python/fanout/torch_work.py \
+	python/fanout/trace.py \
 	python/fanout/tuner.py
 EXTRA_DIST += $(python_files) python/README.md python/wheel.py
 

@@ -113,7 +113,8 @@ def write(out: str, root: str, version: str, tag: str) -> str:
     text = "A simulator of NVLink/NVSwitch fabrics. `fanout --help` is the command, `import fanout` the module."
     files = {"METADATA": METADATA.format(version=version, text=text),
              "WHEEL": f"Wheel-Version: 1.0\nGenerator: fanout\nRoot-Is-Purelib: false\nTag: py3-none-{tag}\n",
-             "entry_points.txt": "[console_scripts]\nfanout = fanout.places:main\n"}
+             "entry_points.txt": "[console_scripts]\nfanout = fanout.places:main\n\n"
+                                 "[torch.backends]\nfanout = fanout.torch_autoload:autoload\n"}
     for name, content in files.items():
         with open(os.path.join(root, info, name), "w", encoding="utf-8") as made:
             made.write(content)

@@ -47,6 +47,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_fabric.sh \
 	tests/cli/test_found.sh \
 	tests/cli/test_advise.sh \
+	tests/cli/test_advise_settings.sh \
 	tests/cli/test_answers.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
@@ -89,7 +90,9 @@ dist_check_SCRIPTS = \
 	tests/lib/test_astra_sim.sh \
 	tests/lib/test_example.sh \
 	tests/python/test_notebook.sh \
+	tests/python/test_planner.sh \
 	tests/python/test_python.sh \
+	tests/python/test_torch_backend.sh \
 	tests/python/test_wheel.sh \
 	tests/schema/test_schema.sh \
 	tests/style/format.sh \
@@ -107,6 +110,7 @@ dist_check_SCRIPTS = \
 	tests/traces/test_replay.sh \
 	tests/traces/test_replay_best.sh \
 	tests/traces/test_replay_faults.sh \
+	tests/traces/test_replay_record.sh \
 	tests/validate/test_fidelity.sh \
 	tests/validate/test_witness.sh \
 	tests/validate/test_validate.sh \
@@ -392,7 +396,9 @@ tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
 # libfanout: against the shared library and its public header.
 LIB_TEST_LDADD = libfanout.la $(GLIB_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/lib/test_library tests/lib/test_misuse
-EXTRA_DIST += tests/python/checks.py tests/python/notebook.py tests/schema/check.py
+EXTRA_DIST += tests/python/checks.py tests/python/notebook.py tests/python/planner.py \
+	tests/python/torch_profile.py \
+	tests/python/torch_ranks.py tests/schema/check.py
 tests_lib_test_library_LDADD = $(LIB_TEST_LDADD)
 tests_lib_test_misuse_LDADD = $(LIB_TEST_LDADD)
 

@@ -38,6 +38,7 @@ libfanout_core_la_SOURCES += \
 	traces/format/kineto/kineto.h \
 	traces/format/kineto/launch_op.c \
 	traces/format/kineto/read.c \
+	traces/format/kineto/write.c \
 	traces/format/mscclpp/mscclpp.h \
 	traces/format/mscclpp/read.c \
 	traces/format/mscclpp/read_op.c \

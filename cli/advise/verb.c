@@ -1,11 +1,12 @@
 /* fanout advise: which algorithm, protocol and CTAs are best by size, where that changes, and what a program's own
  * choice costs against it.
  *
- * Times are those of `fanout coll`: from the launch to the end of the last rank, without a host. Each is a simulation
- * of its own, so that counters and addresses of one do not change the next. */
+ * Times are those of `fanout coll`: from the launch to the end of the last rank, without a host. */
 #include <math.h>
 
 #include "cli/advise/args.h"
+#include "cli/advise/settings.h"
+#include "cli/advise/simulate.h"
 #include "cli/advise/sure.h"
 #include "cli/live/live.h"
 #include "cli/live/monitor/monitor.h"
@@ -64,37 +65,10 @@ typedef struct {
 
 /* ---- one simulation */
 
-static void advise_on_candidate(const char *algo, const char *proto, guint index, guint all, void *user)
+static ExitCode advise_one(const Advise *advise, const CollSpec *spec, CollResult *result, GError **error)
 {
-    progress_note(live_progress(user), "%s %s, %u of %u", algo, proto, index, all);
-}
-
-static ExitCode advise_simulate(const Advise *advise, const CollSpec *spec, CollResult *result, GError **error)
-{
-    Run run;
-    if (!run_open(&run, advise->system, advise->options, G_MAXUINT64, error))
-        return EXIT_USER;
-    GError *why = NULL;
-    ExitCode code = EXIT_USER;
-    const RecordingSpec watch = {.watch = monitor_page(advise->options->monitor, 0)};
-    CollGroup *group = coll_group_new(run.fabric, NULL, advise->plan.gpus, &why);
-    if (group && advise->live)
-        coll_group_on_candidate(group, advise_on_candidate, advise->live);
-    if (group)
-        coll_group_watch(group, watch.watch);
-    Recording *recording = recording_new(run.fabric, &watch, coll_op_name(spec->op));
-    if (group && coll_run(group, spec, result, &why))
-        code = EXIT_DONE;
-    recording_end(recording, NULL);
-    recording_free(recording);
-    if (g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK))
-        code = EXIT_WRONG; /* what still runs is left to run_close */
-    else if (group)
-        coll_group_free(group);
-    if (why)
-        g_propagate_error(error, why);
-    run_close(&run);
-    return code;
+    const AdviseRun with = {advise->system, advise->options, advise->plan.gpus, advise->live};
+    return advise_simulate(&with, spec, result, error);
 }
 
 /* Pinned to what another run took. */
@@ -106,7 +80,7 @@ static ExitCode advise_again(const Advise *advise, guint64 bytes, const CollResu
     spec.algo = as->algo;
     spec.proto = as->proto;
     spec.ctas = ctas;
-    return advise_simulate(advise, &spec, result, error);
+    return advise_one(advise, &spec, result, error);
 }
 
 /* ---- CTAs: more while that helps, then as few as do not hurt */
@@ -187,13 +161,13 @@ static ExitCode advise_size(Advise *advise, guint i, GError **error)
     g_autofree char *size = size_format(advise->plan.size[i]);
     spec.bytes = advise->plan.size[i];
     progress_step(live_progress(advise->live), "%s %s", coll_op_name(spec.op), size);
-    ExitCode code = advise_simulate(advise, &spec, best, error);
+    ExitCode code = advise_one(advise, &spec, best, error);
     if (code == EXIT_DONE && best->algo != COLL_P2P)
         code = advise_ctas(advise, spec.bytes, best, error);
     spec.algo = COLL_AUTO;
     spec.unicast = FALSE; /* what the program takes is its own */
     if (code == EXIT_DONE)
-        code = advise_simulate(advise, &spec, &own, error);
+        code = advise_one(advise, &spec, &own, error);
     if (code != EXIT_DONE)
         return code;
     if (own.time_ps < best->time_ps && !advise->plan.spec.unicast) /* it has CTAs of its own that no candidate had */
@@ -352,6 +326,14 @@ static ExitCode advise_report(Advise *advise, GError **error)
     return code;
 }
 
+static ExitCode advise_begin(Advise *advise, GError **error)
+{
+    if (!advise->options->settings)
+        return advise_report(advise, error);
+    const AdviseRun with = {advise->system, advise->options, advise->plan.gpus, NULL};
+    return advise_check(advise, error) ? advise_settings(&with, &advise->plan, error) : EXIT_USER;
+}
+
 static ExitCode advise_run_verb(int argc, char **argv, GError **error)
 {
     AdviseWords words = {.crossings = ADVISE_CROSSINGS};
@@ -376,7 +358,7 @@ static ExitCode advise_run_verb(int argc, char **argv, GError **error)
         if (options_check_args(&verb_advise, argc, argv, 1, 1, error) && system_load(&system, NULL, &options, error)) {
             if (advise_args_parse(&advise.plan, argv[1], &words, &options, &system.spec, error) &&
                 monitor_open(&options, error))
-                code = advise_report(&advise, error);
+                code = advise_begin(&advise, error);
             system_clear(&system);
         }
         monitor_close(&options);
@@ -390,7 +372,7 @@ const Verb verb_advise = {
     .name = "advise",
     .usage = "OP",
     .text = "the best algorithm, protocol and CTAs by size, and what a program's own choice costs",
-    .flags = VERB_FLOWS | VERB_FIDELITY | VERB_MONITOR,
+    .flags = VERB_FLOWS | VERB_FIDELITY | VERB_MONITOR | VERB_SETTINGS,
     .no_views = "each of its rows is several simulations; coll runs a single one and writes them",
     .run = advise_run_verb,
 };

@@ -17,11 +17,13 @@
 #include "traces/format/json.h"
 #include "traces/replay/episode.h"
 #include "traces/replay/report.h"
+#include "sim/report/file.h"
+#include "traces/format/write.h"
 #include "traces/replay/timeline.h"
 
 typedef struct {
     TraceArgs traces;
-    char *algos, *program, *scale, *compare;
+    char *algos, *program, *scale, *compare, *record;
     char **place;
     gboolean no_memo, no_compare, where;
 } ReplayWords;
@@ -168,6 +170,31 @@ static void replay_add_result(Report *report, void *user)
     replay_report_add(report, &verb->spec, verb->jobs, verb->n, verb->result, &none);
 }
 
+/* --record: the trace again, with simulated times. */
+static gboolean replay_check_record(const ReplayVerb *verb, GError **error)
+{
+    const char *path = verb->words->record;
+    if (!path)
+        return TRUE;
+    if (verb->n != 1) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--record: %u jobs; a file is of one", verb->n);
+        return FALSE;
+    }
+    if (write_is_text(path, NULL) || g_str_has_suffix(path, ".et") || g_str_has_suffix(path, ".json"))
+        return file_check("--record", path, error) && write_possible(verb->jobs[0].trace, error);
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                "--record: %s should end in .et (Chakra), .json (PyTorch's profiler) or .trace", path);
+    return FALSE;
+}
+
+static ExitCode replay_record(ReplayVerb *verb, GError **error)
+{
+    if (!verb->words->record)
+        return EXIT_DONE;
+    replay_timeline_keep(&verb->jobs[0], &verb->result->job[0]);
+    return write_trace(verb->jobs[0].trace, verb->words->record, NULL, error) ? EXIT_DONE : EXIT_USER;
+}
+
 static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
 {
     Report *report = replay_new_report(verb);
@@ -185,7 +212,9 @@ static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
     }
     /* The files come first: what reads standard output may have gone (a pipe to head). */
     replay_timeline_write(verb->samples.timeline, verb->jobs, verb->result);
-    ExitCode page = options_write_files(options, report, error);
+    ExitCode page = replay_record(verb, error);
+    if (page == EXIT_DONE)
+        page = options_write_files(options, report, error);
     ExitCode code = options_print(options, report, page == EXIT_DONE ? error : NULL);
     report_free(report);
     if (code == EXIT_DONE && page == EXIT_DONE && verb->result->usage.errors)
@@ -229,7 +258,7 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
         if (!verb->jobs[j].match)
             return EXIT_USER;
     }
-    if (!samples_open(&verb->samples, options, NULL, error))
+    if (!replay_check_record(verb, error) || !samples_open(&verb->samples, options, NULL, error))
         return EXIT_USER;
     GError *why = NULL;
     ExitCode code;
@@ -289,6 +318,9 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
          "longer than the replay)",
          "HOW"},
         {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare, "as --compare off", NULL},
+        {"record", 0, 0, G_OPTION_ARG_FILENAME, &words.record,
+         "write the trace again with simulated starts and durations, a file for each rank (.et, .json) or one (.trace)",
+         "FILE"},
         {"where", 0, 0, G_OPTION_ARG_NONE, &words.where, SAMPLES_WHERE_TEXT, NULL},
         {"no-memo", 0, 0, G_OPTION_ARG_NONE, &words.no_memo, "simulate equal communications each time", NULL},
         TRACE_ARGS_ENTRIES(words.traces),
@@ -316,6 +348,7 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
     g_free(words.program);
     g_free(words.scale);
     g_free(words.compare);
+    g_free(words.record);
     g_strfreev(words.place);
     return code;
 }

@@ -1,4 +1,4 @@
-/* fanout convert: traces from any format into the text format, Chakra or GOAL. */
+/* fanout convert: traces from any format into the text format, Chakra, Kineto or GOAL. */
 #include <stdio.h>
 #include <string.h>
 
@@ -78,7 +78,7 @@ static ExitCode convert_run_verb(int argc, char **argv, GError **error)
     gint files_max = CONVERT_FILES_MAX;
     const GOptionEntry own[] = {
         {"to", 0, 0, G_OPTION_ARG_STRING, &args.to,
-         "text, chakra, goal or goal-binary (by OUT's name: .trace, .et, .goal, .bin)", "FORMAT"},
+         "text, chakra, kineto, goal or goal-binary (by OUT's name: .trace, .et, .json, .goal, .bin)", "FORMAT"},
         {"max-files", 0, 0, G_OPTION_ARG_INT, &files_max, "write up to N files of a rank each (4096)", "N"},
         TRACE_ARGS_ENTRIES(args),
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
@@ -97,8 +97,8 @@ static ExitCode convert_run_verb(int argc, char **argv, GError **error)
 const Verb verb_convert = {
     .name = "convert",
     .usage = "IN OUT",
-    .text = "rewrite a trace as text (.trace, - for standard output), Chakra (OUT.<rank>.et) or "
-            "GOAL (.goal, .bin)",
+    .text = "rewrite a trace as text (.trace, - for standard output), Chakra (OUT.<rank>.et), "
+            "Kineto (OUT.<rank>.json, of what has starts) or GOAL (.goal, .bin)",
     .flags = VERB_NO_PAGE,
     .no_views = "it simulates nothing; replay does, and has all of them",
     .run = convert_run_verb,

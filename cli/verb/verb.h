@@ -23,6 +23,7 @@ typedef enum {
     VERB_NO_PAGE = 1 << 5,  /* no --html and no --format: it has no report */
     VERB_STATS = 1 << 6,    /* --stats */
     VERB_MONITOR = 1 << 7,  /* --monitor: it runs long enough to be looked at */
+    VERB_SETTINGS = 1 << 8, /* --format: also files by which other programs are told what to do */
 } VerbFlags;
 
 typedef struct {

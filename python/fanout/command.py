@@ -10,7 +10,8 @@ from fanout.places import command_path, environment
 
 
 def words(options: Dict[str, Any]) -> List[str]:
-    """{"set": ["link.rate_MBps=11775"], "ctas": 4, "where": True} as --set link.rate_MBps=11775 --ctas 4 --where. None and False: none."""
+    """{"set": ["link.rate_MBps=11775"], "ctas": 4, "where": True} as --set link.rate_MBps=11775 --ctas 4 --where. None and
+    False: none."""
     out: List[str] = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")

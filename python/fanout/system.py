@@ -94,6 +94,21 @@ class System:
         """A planner's latency table: ops=["all_reduce"], gpus=[2, 4], sizes=["4K", "64K"]."""
         return _first_table(self.report("table", **options))
 
+    def planner_table(self, path: str, **options: Any) -> int:
+        """A latency table as AIConfigurator's files have it, as Parquet (nccl_perf.parquet; with program="vllm",
+        "sglang" or "trtllm" custom_allreduce_perf.parquet). How many rows it has. Needs pyarrow."""
+        import csv
+        import pyarrow
+        import pyarrow.parquet
+        text = command.text(self._words("table", (), {**options, "format": "csv"}))
+        rows = [{key: _value(value) for key, value in row.items()} for row in csv.DictReader(text.splitlines())]
+        words = ("framework", "version", "device", "op_name", "kernel_source", "nccl_dtype", "allreduce_dtype", "backend")
+        for row in rows:
+            row.update({key: str(row[key]) for key in words if key in row})
+            row["latency"] = float(row["latency"])
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+        return len(rows)
+
     def advise(self, op: str, *, table: Optional[str] = None, **options: Any) -> Any:
         return _first_table(self.report("advise", op, **options), table)
 

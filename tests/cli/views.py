@@ -29,6 +29,7 @@ COMMANDS = {
 # Of what else names a file: the files to write with it, each told by its ending; None: it is read, or must exist.
 FILES = {
     ("coll", "record"): ["ran.trace", "ran.goal", "ran.et"],
+    ("replay", "record"): ["again.trace"],
     ("validate", "resume"): ["resumed.rows"],
     ("validate", "errors"): ["off.csv"],
     ("table", "resume"): ["resumed.rows"],

@@ -2,11 +2,12 @@
 
 #include <string.h>
 
-const char *const write_formats[] = {"text", "chakra", "goal", "goal-binary", NULL};
+const char *const write_formats[] = {"text", "chakra", "kineto", "goal", "goal-binary", NULL};
 
 static const char *format_of(const char *path)
 {
     return g_str_has_suffix(path, ".et")                                        ? "chakra"
+           : g_str_has_suffix(path, ".json")                                    ? "kineto"
            : g_str_has_suffix(path, ".goal")                                    ? "goal"
            : g_str_has_suffix(path, ".bin")                                     ? "goal-binary"
            : g_str_has_suffix(path, ".trace") || g_str_has_suffix(path, ".txt") ? "text"
@@ -18,7 +19,8 @@ gboolean write_check_name(const char *path, GError **error)
     if (format_of(path))
         return TRUE;
     g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                "%s: the name should end in .trace (text), .et (Chakra), .goal or .bin (GOAL, binary)", path);
+                "%s: the name should end in .trace (text), .et (Chakra), .json (Kineto), or .goal or .bin (GOAL)",
+                path);
     return FALSE;
 }
 
@@ -42,7 +44,7 @@ gboolean write_is_text(const char *path, const char *format)
 guint32 write_files(const Trace *trace, const char *path, const char *format)
 {
     format = format ? format : format_of(path);
-    return format && strcmp(format, "chakra") == 0 ? trace->world : 1;
+    return format && (strcmp(format, "chakra") == 0 || strcmp(format, "kineto") == 0) ? trace->world : 1;
 }
 
 gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error)
@@ -52,9 +54,10 @@ gboolean write_trace(Trace *trace, const char *path, const char *format, GError 
     format = format ? format : format_of(path);
     if (!write_possible(trace, error))
         return FALSE;
-    if (strcmp(format, "chakra") == 0) {
-        char *prefix = g_strndup(path, strlen(path) - (g_str_has_suffix(path, ".et") ? 3 : 0));
-        gboolean ok = write_chakra(trace, prefix, error);
+    if (strcmp(format, "chakra") == 0 || strcmp(format, "kineto") == 0) {
+        const gsize end = g_str_has_suffix(path, ".et") ? 3 : g_str_has_suffix(path, ".json") ? 5 : 0;
+        char *prefix = g_strndup(path, strlen(path) - end);
+        gboolean ok = format[0] == 'c' ? write_chakra(trace, prefix, error) : write_kineto(trace, prefix, error);
         g_free(prefix);
         return ok;
     }

@@ -84,6 +84,15 @@ void replay_timeline_write(Timeline *timeline, const ReplayJob *jobs, const Repl
     }
 }
 
+void replay_timeline_keep(const ReplayJob *job, const ReplayJobResult *result)
+{
+    for (guint32 i = 0; i < job->trace->records->len; i++) {
+        Record *r = &g_array_index(job->trace->records, Record, i);
+        r->start_ps = result->start_ps[i];
+        r->duration_ps = result->end_ps[i] - result->start_ps[i];
+    }
+}
+
 /* How much room the ranks' names take. */
 static guint svg_left(const ReplayResult *result) { return result->jobs > 1 ? 116 : 60; }
 
