@@ -1,4 +1,5 @@
 /* device: a load is made and awaited whether or not anything uses what it brings. */
+#include "model/sm/place.h"
 #include "tests/device/device_world.h"
 
 typedef enum {
@@ -265,7 +266,7 @@ typedef struct {
 static void place_program(FoCta *cta, const void *args)
 {
     const PlaceArgs *a = args;
-    a->gpc[fo_cta(cta)] = sm_gpc(&cta->launch->fabric->spec, cta->cta->sm->id);
+    a->gpc[fo_cta(cta)] = place_of(&cta->launch->fabric->spec, cta->cta->sm->id).gpc;
 }
 
 /* Runs so many CTAs in clusters of so many: how many GPCs had some, and the most that one had. */
