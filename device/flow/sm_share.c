@@ -26,9 +26,9 @@ static guint64 sm_lsu_level(const Sm *sm)
     }
 }
 
-/* Ports take turns between the halves of the GPU and, in each, among the CPCs that store and load, an SM that shares one
- * has so much less of it; and a loop's weight is that of its SM, shared with the SM's others. All of its launch are
- * taken to store: whether halves and CPCs do just then is not looked at. */
+/* Ports take turns between the halves of the GPU and, in each, among the CPCs that store and load, an SM that shares
+ * one has so much less of it; and a loop's weight is that of its SM, shared with the SM's others. All of its launch
+ * are taken to store: whether halves and CPCs do just then is not looked at. */
 static guint32 sm_weight(const DeviceFlow *flow, const Sm *sm)
 {
     const GpuOutQueue *queue = sm->queue;

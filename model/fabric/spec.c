@@ -95,7 +95,8 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
                     spec->gpu.engine_packet_bytes, FLIT_BYTES);
         return FALSE;
     }
-    return place_check(spec, error) && fabric_check_sets(spec, error) && fabric_check_merge(spec, error) && fabric_check_component(spec, error);
+    return place_check(spec, error) && fabric_check_sets(spec, error) && fabric_check_merge(spec, error) &&
+           fabric_check_component(spec, error);
 }
 
 gboolean fabric_check_buffers(const FabricSpec *spec, const Topology *topology, GError **error)

@@ -1,11 +1,12 @@
 /* Where an SM stands in its GPU, and which SMs the CTAs of a launch get.
  *
- * What hardware it stands for: an SM is in a TPC, that in a CPC, that in a GPC, and GPCs stand in two halves of the GPU,
- * each with its own way to the NVLink ports. Which SMs stand together decides what each of them gets of the ports
+ * What hardware it stands for: an SM is in a TPC, that in a CPC, that in a GPC, and GPCs stand in two halves of the
+ * GPU, each with its own way to the NVLink ports. Which SMs stand together decides what each of them gets of the ports
  * (egress_queue.c), and with it when the CTAs of a kernel are through.
- * Modelled: TPCs that GPCs share out among themselves as evenly as they can, the last GPCs having one more; a GPC's TPCs
- * dealt to its CPCs in turn; the order in which CTAs get SMs.
+ * Modelled: TPCs that GPCs share out among themselves as evenly as they can, the last GPCs having one more; a GPC's
+ * TPCs dealt to its CPCs in turn; the order in which CTAs get SMs.
  * Left out: which TPCs a chip lacks, which differs from chip to chip; with it a GPC's CPCs may be of other sizes.
+ * Loads, which share by SM unless all SMs load (dev_h100_gpc.csv), take the same way here.
  * Sources: h100b/dev_h100_place.csv (who gets CTAs, clusters), dev_h100_gpc.csv (halves), dev_h100_push.csv with 48, 64
  * and 132 CTAs (CPCs: SMs of one that has fewer CTAs are faster by as much). */
 #ifndef MODEL_SM_PLACE_H
@@ -23,8 +24,8 @@ typedef struct {
     gboolean first; /* its TPC gets a grid's first CTAs, and none of clusters that do not fit it */
 } SmPlace;
 
-/* SMs are numbered in the order in which the CTAs of a grid get them: all SMs of the first GPC's first TPCs, then one SM
- * of every other TPC, GPC by GPC in turn, then these TPCs' other SMs. */
+/* SMs are numbered in the order in which the CTAs of a grid get them: all SMs of the first GPC's first TPCs, then one
+ * SM of every other TPC, GPC by GPC in turn, then these TPCs' other SMs. */
 SmPlace place_of(const struct FabricSpec *spec, guint64 sm);
 guint32 place_queues(const struct FabricSpec *spec);
 guint32 place_half(const struct FabricSpec *spec, guint32 queue); /* 0 or 1 */

@@ -294,7 +294,9 @@ static void test_clusters(void **state)
     (void)state;
     guint32 gpc[400], most;
     assert_int_equal(place_run(24, 0, gpc, &most), 8);
-    assert_true(gpc[0] != gpc[1]);
+    assert_int_equal(most, 10); /* a grid's first eight CTAs, then one in each GPC, twice */
+    for (guint32 c = 0; c < 24; c++)
+        assert_int_equal(gpc[c], c < 8 ? 0 : c % 8);
     assert_int_equal(place_run(24, 4, gpc, &most), 6);
     assert_int_equal(most, 4);
     for (guint32 c = 0; c < 24; c++)

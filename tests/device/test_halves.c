@@ -1,6 +1,6 @@
 /* sm: what SMs get of the ports when all that store do so as fast as they can, as h100b/dev_h100_gpc.csv and
- * dev_h100_push.csv measured it on an H100: halves of the GPU share the links evenly, CPCs a half, SMs a CPC. Every
- * expected value is what the links carry, divided by hand. */
+ * dev_h100_push.csv measured it on an H100: halves of the GPU share the links evenly, CPCs a half, SMs a CPC.
+ * Every expected value is what the links carry, divided by hand. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void program(FoCta *cta, const void *args)
 /* So many SMs of each GPC store to GPU 1: what each gets, and the mean of a GPC's, GB/s. */
 static void run(const guint8 *sms, double *mean, double *rate)
 {
-    FabricSpec spec;
+    FabricSpec spec = {0};
     const SimSpec how = {.seed = 1};
     ParamSet *set = param_set_new();
     device_params(set, &spec);
@@ -95,8 +95,8 @@ static double links_GBps(const double *mean, const guint8 *sms)
     } while (0)
 #define assert_about(got, right) assert_within(got, right, 0.03)
 
-/* Proves that of three GPCs the one alone in its half gets half of what the links carry, and that three of one half get
- * a third each: measured 23.5, 11.6, 11.8 and 15.4, 15.5, 15.7 GB/s an SM of eight. */
+/* Proves that of three GPCs the one alone in its half gets half of what the links carry, and that three of one
+ * half get a third each: measured 23.5, 11.6, 11.8 and 15.4, 15.5, 15.7 GB/s an SM of eight. */
 static void test_halves(void **state)
 {
     static const guint8 apart[GPCS] = {8, 8, 8}, together[GPCS] = {0, 8, 8, 8};
@@ -113,10 +113,10 @@ static void test_halves(void **state)
         assert_about(mean[g], 375.0 / 24);
 }
 
-/* Proves that CPCs share a half evenly, whatever number of SMs they have. Two SMs of GPC 0, one CPC, beside three GPCs of
- * three CPCs are a tenth of their half: 9.4 GB/s each where the others get 7.0, and the other half's 32 SMs 5.9; measured
- * 9.6, 7.1 and 5.8. By SM it would be 7.2 for all of the first half. A queue in order that is alone in its CPC waits for
- * ports that others fill, so that CPCs are up to a tenth off. */
+/* Proves that CPCs share a half evenly, whatever number of SMs they have. Two SMs of GPC 0, one CPC, beside three
+ * GPCs of three CPCs are a tenth of their half: 9.4 GB/s each where the others get 7.0, and the other half's 32
+ * SMs 5.9; measured 9.6, 7.1 and 5.8. By SM it would be 7.2 for all of the first half. A queue in order that is
+ * alone in its CPC waits for ports that others fill, so that CPCs are up to a tenth off. */
 static void test_cpcs(void **state)
 {
     static const guint8 sms[GPCS] = {2, 8, 8, 8, 8, 8, 8, 8};
@@ -130,8 +130,8 @@ static void test_cpcs(void **state)
         assert_within(mean[g], g >= 4 && g < 7 ? 375.0 / 2 / 10 * 3 / 8 : 375.0 / 2 / 32, 0.1);
 }
 
-/* Proves the same of the SMs of one GPC: of its four TPCs two are in one CPC, whose four SMs get half of what the others'
- * two get; with 64 SMs, 3.9 and 7.8 GB/s. */
+/* Proves the same of the SMs of one GPC: of its four TPCs two are in one CPC, whose four SMs get half of what the
+ * others' two get; with 64 SMs, 3.9 and 7.8 GB/s. */
 static void test_sms(void **state)
 {
     static const guint8 sms[GPCS] = {8, 8, 8, 8, 8, 8, 8, 8};
@@ -145,8 +145,8 @@ static void test_sms(void **state)
             assert_within(rate[s], place_of(&spec, s).queue % GPC_CPCS == 0 ? 375.0 / 24 / 4 : 375.0 / 24 / 2, 0.1);
 }
 
-/* Proves where SMs stand: of 66 TPCs GPC 0 has eight, of which four get a grid's first eight CTAs, GPCs 6 and 7 nine, and
- * each GPC deals its TPCs to its CPCs in turn; and that clusters of four take none of those four. */
+/* Proves where SMs stand: of 66 TPCs GPC 0 has eight, of which four get a grid's first eight CTAs, GPCs 6 and 7
+ * nine, and each GPC deals its TPCs to its CPCs in turn; and that clusters of four take none of those four. */
 static void test_places(void **state)
 {
     const FabricSpec spec = {.gpu = {.half_gpcs = 142}, .sm = {.count = 132, .tpc_sms = 2, .gpcs = 8, .first_tpcs = 4}};
