@@ -31,12 +31,13 @@ static Column column(const char *key, const char *head, const char *text)
 void cli_machine_table(const Machine *machine, Report *report)
 {
     guint n = machine->n_gpus;
-    Column *columns = g_new0(Column, n + 4);
+    Column *columns = report_keep(report, g_new0(Column, n + 4));
     guint at = 0;
 
     columns[at++] = column("gpu", "", "the GPU of this row");
     for (guint g = 0; g < n; g++)
-        columns[at++] = column(g_strdup_printf("gpu%u", g), g_strdup_printf("GPU%u", g), "how it reaches this GPU");
+        columns[at++] = column(report_keep(report, g_strdup_printf("gpu%u", g)),
+                               report_keep(report, g_strdup_printf("GPU%u", g)), "how it reaches this GPU");
     columns[at++] = column("pci", "PCI address", "domain:bus:device.function");
     columns[at] = (Column){.key = "numa", .head = "NUMA node", .unit = "", .type = CELL_U64, .text = "of the host"};
     Table *table = report_add_table(report, "rows", "", columns, 0);

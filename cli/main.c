@@ -70,6 +70,7 @@ static ExitCode main_refuse_verb(int argc, char **argv)
  * backs by them what is touched, if it has some; nothing depends on it. */
 static void main_large_pages(void)
 {
+#ifdef M_TOP_PAD /* a C library that can be told so */
     enum { LARGE_PAGE = 2 << 20, HEAP = 256 << 20, FIRST = 256 << 10 };
     guintptr before = (guintptr)sbrk(0);
     mallopt(M_MMAP_THRESHOLD, 2 * FIRST);
@@ -80,6 +81,7 @@ static void main_large_pages(void)
     guintptr first = (before + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE, end = (guintptr)sbrk(0);
     if (end > first + LARGE_PAGE)
         madvise((void *)first, end - first, MADV_HUGEPAGE);
+#endif
 }
 
 /* Of descriptors 0 to 2 that are closed: files opened later must not get their numbers, or what is printed would land

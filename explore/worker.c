@@ -41,7 +41,12 @@ static gboolean worker_fork(Worker *worker, char **argv, WorkerMain main, GError
     worker->pid = fork();
     if (worker->pid == 0) {
         worker_become(worker, parent);
-        exit(main((int)g_strv_length(argv), argv));
+        const guint n = g_strv_length(argv);
+        char **words = g_memdup2(argv, (n + 1) * sizeof *argv); /* main takes words out of it as it reads them */
+        const int status = main((int)n, words);
+        g_free(words);
+        g_strfreev(argv);
+        exit(status);
     }
     if (worker->pid > 0)
         return TRUE;

@@ -5,18 +5,23 @@
 #define SIM_HOST_CLOCK_H
 
 #include <glib.h>
+#ifndef __EMSCRIPTEN__
 #include <sys/syscall.h>
+#define host_clock_ask(clock, at) syscall(SYS_clock_gettime, clock, at)
+#else /* which has no clock but the C library's */
+#define host_clock_ask(clock, at) clock_gettime(clock, at)
+#endif
 #include <time.h>
 #include <unistd.h>
 
 /* For waits that end at a time of CLOCK_REALTIME. */
-static inline void host_clock_get(struct timespec *at) { syscall(SYS_clock_gettime, CLOCK_REALTIME, at); }
+static inline void host_clock_get(struct timespec *at) { host_clock_ask(CLOCK_REALTIME, at); }
 
 /* Since some moment in the past; never goes back. */
 static inline gint64 host_clock_us(void)
 {
     struct timespec at = {0, 0};
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at);
+    host_clock_ask(CLOCK_MONOTONIC, &at);
     return (gint64)at.tv_sec * 1000000 + at.tv_nsec / 1000;
 }
 

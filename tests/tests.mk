@@ -46,7 +46,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
 	tests/cli/test_timeline_files.sh \
-	tests/cli/test_table.sh \
+	tests/cli/test_table.sh tests/web/test_web.sh \
 	tests/cli/test_cli_mistakes.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
@@ -190,7 +190,12 @@ AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../sha
 	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; \
 	CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE; \
 	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1:quarantine_size_mb=16:verify_asan_link_order=0}; export ASAN_OPTIONS; \
+	LSAN_OPTIONS=$${LSAN_OPTIONS-suppressions=$(abs_top_srcdir)/tests/leaks.supp:print_suppressions=0}; export LSAN_OPTIONS; \
 	TSAN_OPTIONS=$${TSAN_OPTIONS-allocator_may_return_null=1}; export TSAN_OPTIONS;
+
+# A test that waits for ever must not take all others with it: what is longer than this is ended and has failed.
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/limited.sh
+EXTRA_DIST += tests/leaks.supp tests/limited.sh tests/web/commands.list tests/web/labs.py
 
 # Each skip of the last `make check` with its reason, and one line for the whole. BEFORE=FOLDER: with what ran in that
 # build folder, of which this one only ran what was skipped there (.ci/run).

@@ -29,6 +29,7 @@ struct Live {
     void *stop_user;
     pthread_mutex_t lock;
     pthread_t watcher;
+    pthread_barrier_t ready; /* the watcher runs: a process that is forked while a thread begins keeps its locks */
     sigset_t signals, before;
 };
 
@@ -89,6 +90,7 @@ static void *live_watch(void *user)
 {
     Live *live = user;
     siginfo_t info;
+    pthread_barrier_wait(&live->ready);
     const int number = live_wait(live, &info);
     if (number <= 0 || number == LIVE_END)
         return NULL;
@@ -113,6 +115,34 @@ static void *live_watch(void *user)
     fflush(NULL); /* what --stats has so far */
     _exit(EXIT_INTERRUPTED);
 }
+
+/* A page of a browser has no signals and no second thread: who stops it takes all of it away. */
+#ifdef __EMSCRIPTEN__
+static void live_watch_begin(Live *live) { (void)live_watch, (void)live; }
+static void live_watch_end(Live *live) { (void)live; }
+#else
+static void live_watch_begin(Live *live)
+{
+    sigemptyset(&live->signals);
+    sigaddset(&live->signals, SIGINT);
+    sigaddset(&live->signals, SIGTERM);
+    sigaddset(&live->signals, LIVE_END);
+    pthread_sigmask(SIG_BLOCK, &live->signals, &live->before);
+    pthread_barrier_init(&live->ready, NULL, 2);
+    if (pthread_create(&live->watcher, NULL, live_watch, live) != 0)
+        g_error("no thread can be started");
+    pthread_barrier_wait(&live->ready);
+}
+
+/* A signal that comes from here on comes too late to be one of this run. */
+static void live_watch_end(Live *live)
+{
+    pthread_kill(live->watcher, LIVE_END);
+    pthread_join(live->watcher, NULL);
+    pthread_barrier_destroy(&live->ready);
+    pthread_sigmask(SIG_SETMASK, &live->before, NULL);
+}
+#endif
 
 void live_on_stop(Live *live, void (*stop)(void *user), void *user)
 {
@@ -145,13 +175,7 @@ Live *live_new(const Options *options, Report *report, const Table *table, guint
     live->total = total;
     progress_set_monitor(live->progress, options->monitor);
     pthread_mutex_init(&live->lock, NULL);
-    sigemptyset(&live->signals);
-    sigaddset(&live->signals, SIGINT);
-    sigaddset(&live->signals, SIGTERM);
-    sigaddset(&live->signals, LIVE_END);
-    pthread_sigmask(SIG_BLOCK, &live->signals, &live->before);
-    if (pthread_create(&live->watcher, NULL, live_watch, live) != 0)
-        g_error("no thread can be started");
+    live_watch_begin(live);
     monitor_on_report(options->monitor, live_report, live);
     return live;
 }
@@ -174,13 +198,10 @@ void live_unlock(Live *live, guint64 steps)
 
 Progress *live_progress(Live *live) { return live->progress; }
 
-/* A signal that comes from here on comes too late to be one of this run. */
 static void live_free(Live *live)
 {
     monitor_on_report(live->options->monitor, NULL, NULL);
-    pthread_kill(live->watcher, LIVE_END);
-    pthread_join(live->watcher, NULL);
-    pthread_sigmask(SIG_SETMASK, &live->before, NULL);
+    live_watch_end(live);
     progress_free(live->progress);
     report_stream_free(live->stream);
     pthread_mutex_destroy(&live->lock);

@@ -20,7 +20,7 @@ void txn_pool_grow(TxnPool *pool)
 {
     guint32 first = pool->size;
     g_assert(first + TXN_CHUNK <= PACKET_TXN_MAX + 1);
-    pool->chunk[first / TXN_CHUNK] = g_aligned_alloc(1, sizeof(TxnChunk), sizeof(Txn)); /* txn_take() fills it */
+    pool->chunk[first / TXN_CHUNK] = g_aligned_alloc(1, sizeof(TxnChunk), TXN_ALIGNMENT); /* txn_take() fills it */
     pool->size += TXN_CHUNK;
     /* the lowest index ends up at the head of the free list; index 0 stays out */
     for (guint32 i = pool->size - 1; i >= MAX(first, 1); i--) {

@@ -61,6 +61,7 @@ gboolean txn_is_plain(const Txn *txn); /* reads or writes every byte of its span
 /* Pools hand out indices and never move what they gave out: chunks, in a table of full length. At most PACKET_TXN_MAX
  * transactions of one GPU are outstanding. */
 #define TXN_CHUNK 512u
+#define TXN_ALIGNMENT 64u /* a transaction begins with a line of the processor's cache, wherever it is that large */
 typedef struct {
     guint32 next[TXN_CHUNK]; /* the free list; and the chain of writes that one packet acknowledges */
     Txn txn[TXN_CHUNK];
@@ -112,8 +113,12 @@ typedef struct {
 } __attribute__((aligned(64))) DataPool; /* threads use theirs at once */
 #define DATA_SLOT_BYTES 256u
 #define DATA_LINE_BYTES 128u
-#define DATA_FIXED (1u << 25)     /* behind 4 GiB of slots, */
-#define DATA_LINES_MAX (1u << 26) /* as many of fixed lines */
+#if GLIB_SIZEOF_VOID_P >= 8
+#define DATA_FIXED (1u << 25) /* behind 4 GiB of slots, */
+#else
+#define DATA_FIXED (1u << 20) /* of an address space of 4 GiB, 128 MiB of slots */
+#endif
+#define DATA_LINES_MAX (2 * DATA_FIXED) /* as many of fixed lines */
 /* n pools over one range, for as many domains; slots may be taken from one and given to another. The first one has
  * half of them. NULL: the host gives no address space for them. */
 DataPool *data_pools_new(guint32 n);

@@ -16,6 +16,11 @@
 
 #include "sim/engine/stack.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 using namespace sc_core;
 
 extern "C" __attribute__((visibility("default"))) int sc_main(int argc, char **argv);
@@ -87,6 +92,24 @@ static Kernel *kernel()
 
 void kernel_init(void) { kernel(); }
 
+/* SystemC 2.3.4 tells the address sanitizer of each switch between stacks, but does not know where the first one lies: the
+ * sanitizer then takes it for empty, and whatever only that stack points to for lost. */
+static void thread_tell_stack(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    pthread_attr_t attributes;
+    void *base, *fake = nullptr;
+    size_t bytes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+        return;
+    }
+    pthread_attr_getstack(&attributes, &base, &bytes);
+    pthread_attr_destroy(&attributes);
+    __sanitizer_start_switch_fiber(&fake, base, bytes);
+    __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+#endif
+}
+
 gboolean kernel_run(KernelPump pump, void *user, char **message)
 {
     Kernel *k = kernel();
@@ -108,6 +131,7 @@ gboolean kernel_run(KernelPump pump, void *user, char **message)
         *message = g_strdup("an exception of unknown type");
         fine = false;
     }
+    thread_tell_stack();
     k->running = false;
     return fine;
 }

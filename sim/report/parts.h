@@ -56,6 +56,7 @@ struct Report {
     GPtrArray *answers;    /* char: what was found out */
     GPtrArray *notes;      /* char */
     GPtrArray *page_notes; /* char: in pages only */
+    GPtrArray *kept;       /* what tables point to and nobody else frees */
     GArray *run;           /* Fact: what tells runs apart, in each row of CSV */
 };
 

@@ -34,6 +34,7 @@ Report *report_new(const char *kind, const char *title)
     report->notes = g_ptr_array_new_with_free_func(g_free);
     report->page_notes = g_ptr_array_new_with_free_func(g_free);
     report->run = g_array_new(FALSE, FALSE, sizeof(Fact));
+    report->kept = g_ptr_array_new_with_free_func(g_free);
     g_array_set_clear_func(report->run, fact_clear);
     return report;
 }
@@ -54,7 +55,14 @@ void report_free(Report *report)
     g_ptr_array_free(report->notes, TRUE);
     g_ptr_array_free(report->page_notes, TRUE);
     g_array_free(report->run, TRUE);
+    g_ptr_array_free(report->kept, TRUE);
     g_free(report);
+}
+
+gpointer report_keep(Report *report, gpointer memory)
+{
+    g_ptr_array_add(report->kept, memory);
+    return memory;
 }
 
 static void report_add_fact(Report *report, const char *key, Cell cell, const char *unit)

@@ -64,6 +64,8 @@ typedef struct Table Table;
 /* kind is the verb or program that reports ("coll"); title one line for people. */
 Report *report_new(const char *kind, const char *title);
 void report_free(Report *report);
+/* Memory that its tables point to, columns or their words: g_free with the report. Returns it. */
+gpointer report_keep(Report *report, gpointer memory);
 
 /* The command that makes this report again, for its page; copied. */
 void report_set_command(Report *report, const char *command);

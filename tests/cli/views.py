@@ -251,6 +251,11 @@ def check_checkers():
             complain(f"the checker of .{ending} takes {text!r}")
 
 
+def without_sanitizer(said):
+    """What a program with its own stacks makes the address sanitizer say first is no report."""
+    return b"".join(line for line in said.splitlines(True) if b"ASan doesn't fully support makecontext" not in line)
+
+
 def check(what, path, data):
     try:
         need(data, "it is empty")
@@ -313,7 +318,7 @@ def check_verb(verb):
         elif done.returncode != 0:
             complain(f"{name} --format {form}: exit {done.returncode}: {done.stderr.decode()}")
         else:  # exec's report goes to standard error, its program's words to standard output
-            check(f"{name} --format", "x." + form, done.stderr if name == "exec" else done.stdout)
+            check(f"{name} --format", "x." + form, without_sanitizer(done.stderr) if name == "exec" else done.stdout)
     for option in verb["options"]:
         if option["takes"] != "file" or option["name"] in VIEWS:
             continue

@@ -83,7 +83,13 @@ void episode_close(Episode *episode, ReplayUsage *usage)
     if (episode->active == 0) {
         g_hash_table_destroy(episode->groups);
     } else { /* stuck: kernels still hold the groups' memory */
-        g_hash_table_steal_all(episode->groups);
+        GHashTableIter groups;
+        gpointer key;
+        g_hash_table_iter_init(&groups, episode->groups);
+        while (g_hash_table_iter_next(&groups, &key, NULL)) {
+            g_hash_table_iter_steal(&groups);
+            g_free(key);
+        }
         g_hash_table_destroy(episode->groups);
     }
     if (episode->spec->flow)
