@@ -24,11 +24,15 @@ wire_talk = \
 # The engine, which libcuda.so.1 has in a program alone and `fanout exec` for a job, and the wire between the two.
 libfanout_core_la_SOURCES += \
 	api/engine/alarm.c \
+	api/engine/alarm.h \
 	api/engine/arrivals.c \
 	api/engine/call.c \
 	api/engine/control.c \
 	api/engine/dependents.c \
 	api/engine/engine.c \
+	api/engine/endpoint.c \
+	api/engine/endpoint.h \
+	api/engine/endpoint_copy.c \
 	api/engine/engine.h \
 	api/engine/faults.c \
 	api/engine/gate.c \
@@ -42,11 +46,15 @@ libfanout_core_la_SOURCES += \
 	api/engine/launches.c \
 	api/engine/launches.h \
 	api/engine/memory.c \
+	api/engine/proc_stat.c \
+	api/engine/proc_stat.h \
 	api/engine/program.c \
 	api/engine/queue.c \
 	api/engine/rounds.c \
 	api/engine/rounds.h \
 	api/engine/shared_event.c \
+	api/engine/skip.c \
+	api/engine/skip.h \
 	api/engine/slice.c \
 	api/engine/standstill.c \
 	api/engine/stats.c \
@@ -65,6 +73,7 @@ libfanout_core_la_SOURCES += \
 	api/engine/watch.c \
 	api/engine/woken.c \
 	api/engine/work.c \
+	api/wire/arena.c \
 	api/wire/ask.c \
 	api/wire/client.c \
 	api/wire/client.h \
@@ -89,6 +98,8 @@ libfanout_core_la_SOURCES += \
 	api/wire/programs.c \
 	api/wire/registered.c \
 	api/wire/registered.h \
+	api/wire/sealed.c \
+	api/wire/sealed.h \
 	api/wire/server.c \
 	api/wire/server.h \
 	api/wire/server_parts.h \
@@ -130,6 +141,12 @@ cuda_files = \
 	api/cuda/context/report_status.h \
 	api/cuda/context/signals.c \
 	api/cuda/context/signals.h \
+	api/cuda/endpoint/clique.c \
+	api/cuda/endpoint/endpoint.c \
+	api/cuda/endpoint/endpoint.h \
+	api/cuda/endpoint/endpoint_bind.c \
+	api/cuda/endpoint/endpoint_share.c \
+	api/cuda/endpoint/fabric_copy.c \
 	api/cuda/graph/any_node.c \
 	api/cuda/graph/build.c \
 	api/cuda/graph/capture.c \
@@ -141,6 +158,8 @@ cuda_files = \
 	api/cuda/graph/graph.h \
 	api/cuda/graph/graph_handle.c \
 	api/cuda/graph/node.c \
+	api/cuda/graph/recapture.c \
+	api/cuda/graph/recapture.h \
 	api/cuda/graph/run.c \
 	api/cuda/graph/user_object.c \
 	api/cuda/memory/managed.c \
@@ -184,8 +203,10 @@ cuda_files = \
 	api/cuda/module/unit.c \
 	api/cuda/memory/tensor_map.c \
 	api/cuda/multicast/bind.c \
+	api/cuda/multicast/bind.h \
 	api/cuda/multicast/manager.c \
 	api/cuda/multicast/multicast.c \
+	api/cuda/multicast/unbind.c \
 	api/cuda/multicast/team.c \
 	api/cuda/multicast/team.h \
 	api/cuda/multicast/team_sync.c \
@@ -210,6 +231,7 @@ cuda_public = \
 	api/include/fanout/cuda.h \
 	api/include/fanout/cuda_attribute.h \
 	api/include/fanout/cuda_array.h \
+	api/include/fanout/cuda_endpoint.h \
 	api/include/fanout/cuda_tensor.h \
 	api/include/fanout/cuda_graph.h \
 	api/include/fanout/cuda_module.h \
@@ -256,10 +278,11 @@ libfanout_wait_la_SOURCES = $(wire_talk) \
 	api/wire/wait_talk.c \
 	api/wire/wait_timer.c \
 	api/wire/wait_timer.h \
+	api/wire/wait_timerfd_hook.c \
 	api/wire/wait_word_hook.c
 libfanout_wait_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
 libfanout_wait_la_LDFLAGS = $(preloaded_ldflags) \
-	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|recv|recvfrom|recvmsg|send|sendmsg|socket|accept|accept4|getaddrinfo|getnameinfo|gethostby(name|name2|addr)(_r)?)$$'
+	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|timerfd_create|timerfd_settime|timerfd_gettime|recv|recvfrom|recvmsg|send|sendmsg|socket|accept|accept4|getaddrinfo|getnameinfo|gethostby(name|name2|addr)(_r)?)$$'
 libfanout_wait_la_LIBADD = -ldl -lpthread
 libfanout_tray_la_SOURCES = api/wire/tray_hook.c api/wire/tray.c api/wire/tray.h api/wire/dial.c api/wire/message.c
 libfanout_tray_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)

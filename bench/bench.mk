@@ -24,7 +24,7 @@ libfanout_core_la_SOURCES += \
 .PHONY: bench
 bench: fanout
 	./fanout bench speed --format json >bench.json
-	./fanout bench speed --record $(top_srcdir)/tests/bench/speed.recorded
+	./fanout bench speed
 	./fanout bench targets
 CLEANFILES += bench.json
 

@@ -3,16 +3,22 @@ bin_PROGRAMS += fanout
 fanout_SOURCES = \
 	cli/advise/args.c \
 	cli/advise/args.h \
+	cli/advise/sure.c \
+	cli/advise/sure.h \
 	cli/bench/answer.c \
 	cli/bench/answer.h \
 	cli/coll/answer.c \
 	cli/coll/answer.h \
+	cli/coll/what_if.c \
+	cli/coll/what_if.h \
 	cli/coll/args.c \
 	cli/coll/args.h \
 	cli/coll/plan.c \
 	cli/coll/plan.h \
 	cli/coll/auto.c \
 	cli/coll/auto.h \
+	cli/coll/rows.c \
+	cli/coll/rows.h \
 	cli/coll/table.c \
 	cli/coll/views.c \
 	cli/coll/table.h \
@@ -86,6 +92,8 @@ fanout_SOURCES = \
 	cli/self/interleave.c \
 	cli/self/speed.c \
 	cli/self/speed.h \
+	cli/self/counted.c \
+	cli/self/counted.h \
 	cli/self/targets.c \
 	cli/self/baseline.c \
 	cli/system.c \

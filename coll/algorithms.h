@@ -19,6 +19,8 @@
     ROW(SYM_LSA, sym_lsa)                                                                                              \
     ROW(SYM_MC, sym_mc)                                                                                                \
     ROW(LAMPORT, lamport)             /* the one-shot all_reduce of serving frameworks */                              \
-    ROW(NVLS_BUFFERED, nvls_buffered) /* classic NCCL's, with copies through its own buffers */
+    ROW(NVLS_BUFFERED, nvls_buffered) /* classic NCCL's, with copies through its own buffers */                        \
+    ROW(ENDPOINT, endpoint)           /* fabric operations on logical endpoints, of one GPU each */                    \
+    ROW(PULLRED, pullred)             /* and of all: pull reductions in the switch */
 
 #endif

@@ -144,9 +144,18 @@ const char *coll_group_left_out(const CollGroup *group);
 /* Of simulations beside the group's own, as those of candidates: they answer questions that arrive there. NULL: none */
 void coll_group_watch(CollGroup *group, WatchPage *page);
 
+/* What COLL_FIDELITY_AUTO finds at two small sizes, in packets and in flows, so that runs of larger sizes which do
+ * the same need not simulate it again. Groups that share one are on fabrics of one specification, with as many
+ * GPUs, and the specs that they run differ in size, operation, type of elements, algorithm and protocol alone. */
+typedef struct CollAnchors CollAnchors;
+CollAnchors *coll_anchors_new(void);
+void coll_anchors_free(CollAnchors *anchors);
+void coll_group_share_anchors(CollGroup *group, CollAnchors *anchors); /* the caller's; NULL: none are kept */
+
 /* "2.27.5" or "2.27"; known are 2.23 to 2.32, of which those above 2.30.7 choose as that one does. */
 gboolean coll_nccl_parse(const char *text, guint32 *version, GError **error);
 char *coll_nccl_format(guint32 version); /* "2.27.5"; caller frees */
+guint32 coll_nccl_newest(void);          /* what a version of 0 stands for: the newest whose source was read */
 
 /* Where spec->algo is AUTO: sets the algorithm, and of frameworks CTAs, threads and copies, to what spec->library
  * takes on this group; where NCCL chooses by protocol too, AUTO stays, which coll_choice resolves. coll_run and
@@ -196,6 +205,11 @@ gboolean coll_try(const CollGroup *group, const CollSpec *spec, guint64 limit_ps
  * measured rates (spec->algo: not COLL_AUTO). Other than packets need a timing-only fabric. */
 CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec);
 #define COLL_AUTO_CROSSINGS 100000000u
+/* How many times a packet of such a run crosses a link, all ranks together; good to a third. It is what a run of
+ * packets costs the host. */
+guint64 coll_link_crossings(guint32 ranks, const CollSpec *spec);
+/* FALSE: whatever the fidelity is, packets are sent. */
+gboolean coll_flows_apply(const CollGroup *group, CollProto proto);
 const char *coll_fidelity_name(CollFidelity fidelity);
 
 typedef struct Coll Coll;

@@ -2,6 +2,7 @@
 libfanout_core_la_SOURCES += \
 	coll/algo/barrier.c \
 	coll/algo/direct.c \
+	coll/algo/endpoint.c \
 	coll/algo/lamport.c \
 	coll/algo/moe.c \
 	coll/algo/nvls.c \

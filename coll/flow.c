@@ -34,14 +34,19 @@ static guint64 coll_crossings_max(const CollSpec *spec)
     return spec->crossings ? spec->crossings : COLL_AUTO_CROSSINGS;
 }
 
+guint64 coll_link_crossings(guint32 ranks, const CollSpec *spec)
+{
+    const guint64 times = spec->warmup + MAX(spec->iterations, 1);
+    return spec->bytes / LINE_BYTES * times * coll_crossings_line(spec, ranks);
+}
+
 CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec)
 {
-    guint64 times = spec->warmup + MAX(spec->iterations, 1);
     if (spec->op == COLL_BARRIER || spec->fidelity == COLL_PACKET)
         return COLL_PACKET;
     if (spec->fidelity == COLL_FLOW)
         return COLL_FLOW;
-    if (spec->bytes / LINE_BYTES * times * coll_crossings_line(spec, ranks) <= coll_crossings_max(spec))
+    if (coll_link_crossings(ranks, spec) <= coll_crossings_max(spec))
         return COLL_PACKET;
     const CollRow *row = coll_row(spec->op, spec->algo);
     return row && row->flow_needs_samples && ranks <= COLL_ANCHOR_RANKS ? COLL_FIDELITY_AUTO : COLL_FLOW;
@@ -94,10 +99,59 @@ typedef struct {
     CollResult packets, flows;
 } CollAnchor;
 
+typedef struct {
+    CollShape shape;
+    CollOp op;
+    NumericType type;
+    guint64 bytes;
+    CollAnchor anchor;
+} CollKnownAnchor;
+
+struct CollAnchors {
+    GArray *known; /* CollKnownAnchor */
+};
+
+CollAnchors *coll_anchors_new(void)
+{
+    CollAnchors *anchors = g_new(CollAnchors, 1);
+    anchors->known = g_array_new(FALSE, FALSE, sizeof(CollKnownAnchor));
+    return anchors;
+}
+
+void coll_anchors_free(CollAnchors *anchors)
+{
+    g_array_free(anchors->known, TRUE);
+    g_free(anchors);
+}
+
+void coll_group_share_anchors(CollGroup *group, CollAnchors *anchors) { group->anchors = anchors; }
+
+static const CollAnchor *coll_find_anchor(const CollAnchors *anchors, const CollKnownAnchor *wanted)
+{
+    for (guint i = 0; anchors && i < anchors->known->len; i++) {
+        const CollKnownAnchor *known = &g_array_index(anchors->known, CollKnownAnchor, i);
+        if (known->bytes == wanted->bytes && known->op == wanted->op && known->type == wanted->type &&
+            coll_shape_equal(&known->shape, &wanted->shape))
+            return &known->anchor;
+    }
+    return NULL;
+}
+
 static gboolean coll_run_anchor(const CollGroup *group, const CollSpec *spec, CollAnchor *anchor, GError **error)
 {
-    return coll_run_apart(group, spec, FALSE, &anchor->packets, error) &&
-           coll_run_apart(group, spec, TRUE, &anchor->flows, error);
+    CollKnownAnchor new = {.shape = coll_shape(group, spec), .op = spec->op, .type = spec->type, .bytes = spec->bytes};
+    const CollAnchor *known = coll_find_anchor(group->anchors, &new);
+    if (known) {
+        *anchor = *known;
+        return TRUE;
+    }
+    if (!coll_run_apart(group, spec, FALSE, &anchor->packets, error) ||
+        !coll_run_apart(group, spec, TRUE, &anchor->flows, error))
+        return FALSE;
+    new.anchor = *anchor;
+    if (group->anchors)
+        g_array_append_val(group->anchors->known, new);
+    return TRUE;
 }
 
 static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
@@ -124,6 +178,12 @@ static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollRe
     return TRUE;
 }
 
+/* Flows know no trunks, faults in time, merging; LL and symmetric kernels have no loops that could be flows. */
+gboolean coll_flows_apply(const CollGroup *group, CollProto proto)
+{
+    return proto == COLL_SIMPLE && !group->fabric->n_trunks && !fabric_needs_packets(&group->fabric->spec);
+}
+
 gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
     CollAlgo algo;
@@ -135,9 +195,8 @@ gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *r
     guint64 anchor[2];
     coll_anchor_bytes(group, spec, algo, anchor);
     gboolean costly = spec->bytes < 2 * anchor[1]; /* as much as the row itself */
-    const gboolean packets = group->fabric->n_trunks || fabric_needs_packets(&group->fabric->spec);
-    if (packets || proto != COLL_SIMPLE || (fidelity == COLL_FIDELITY_AUTO && costly))
-        fidelity = COLL_PACKET; /* flows know no trunks, faults in time, merging; LL has no loops that could be flows */
+    if (!coll_flows_apply(group, proto) || (fidelity == COLL_FIDELITY_AUTO && costly))
+        fidelity = COLL_PACKET;
     gboolean good = fidelity == COLL_PACKET ? coll_run_one(group, spec, result, error)
                                             : coll_run_flows(group, spec, result, error);
     if (good && fidelity == COLL_FIDELITY_AUTO)

@@ -24,8 +24,9 @@ struct CollGroup {
     Coll *late;              /* what such a run left; its simulation must go first */
     CollCandidate candidate; /* told of each of a search, or NULL */
     void *candidate_user;
-    char *left_out;   /* why a search left out what needs multicast; NULL: it did not */
-    WatchPage *watch; /* of simulations beside this one; NULL: not watched */
+    char *left_out;       /* why a search left out what needs multicast; NULL: it did not */
+    WatchPage *watch;     /* of simulations beside this one; NULL: not watched */
+    CollAnchors *anchors; /* of larger sizes that were run before, or NULL */
 };
 
 /* enqueue.cc: NCCL's NVLS of other operations than all_reduce has up to NCCL_MAX_NVLS_ARITY ranks. */
@@ -131,7 +132,8 @@ typedef struct {
     const CollRow *rows; /* of each operation that it has */
     guint n_rows;
     CollFamily family;
-    const char *how;                        /* coll_algo_how() */
+    gboolean only_named; /* it stands in no list and no search: what is not known to be as fast as it looks */
+    const char *how;     /* coll_algo_how() */
     guint64 (*parts)(CollOp op, guint64 n); /* of a rank's bytes / n: what some GPU must receive or send at least; NULL:
                                              * n - 1, or 1 where the switch reduces and scatters */
     guint64 (*turn)(const CollSpec *spec, guint32 ctas, guint32 n); /* bytes after which it does the same again */

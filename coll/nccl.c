@@ -28,6 +28,8 @@ char *coll_nccl_format(guint32 version)
     return g_strdup_printf("%u.%u.%u", version / 1000000, version / 1000 % 1000, version % 1000);
 }
 
+guint32 coll_nccl_newest(void) { return coll_nccl_versions[coll_nccl_versions_n - 1].from; }
+
 /* The newest of the tables that is no newer than the version; tables ascend. */
 const CollNccl *coll_nccl_of(const CollSpec *spec)
 {

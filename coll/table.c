@@ -63,7 +63,7 @@ CollAlgoList coll_algos_of(CollOp op)
     for (guint pass = 0; pass < 2; pass++)
         for (guint a = 0; a < COLL_ALGOS; a++) {
             const CollRow *row = coll_row(op, (CollAlgo)a);
-            if (row && row->first == (pass == 0))
+            if (row && row->first == (pass == 0) && !coll_algorithm((CollAlgo)a)->only_named)
                 list.algo[n++] = (CollAlgo)a;
         }
     list.algo[n] = COLL_ALGOS;

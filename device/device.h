@@ -126,6 +126,8 @@ typedef struct {
     DeviceLoopSpec *spec; /* of the running loop */
     Loop *loop;
     DeviceSource *source; /* the one at hand */
+    guint8 *scratch;      /* bytes of its registers; kept for the next one */
+    guint32 scratch_regs;
 } DeviceWarp;
 
 struct FoReg {
@@ -162,6 +164,8 @@ void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop);
 /* The loop on all active warps that it concerns, or as a flow; takes the caller's reference. */
 void device_push_loops(FoCta *cta, DeviceLoopSpec *shared);
 void device_push_source(FoCta *cta, guint32 warp, DeviceSource *source);
+/* Bytes of so many registers for the source at hand, one behind the other, as the warp's last source left them. */
+guint8 *device_scratch(Warp *warp, guint32 regs);
 /* Waits until every operation queued so far in the warps from..to-1 is done. */
 void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why);
 /* A warp's part of a register, made at its first use. */

@@ -19,6 +19,8 @@ libfanout_core_la_SOURCES += \
 	device/loop.c \
 	device/operations.c \
 	device/poll.c \
+	device/fabric_stream.c \
+	device/fabric_stream.h \
 	device/queue.c \
 	device/registers.c
 EXTRA_DIST += device/README.md

@@ -65,6 +65,8 @@ static void device_cta_free(FoCta *cta, void (*give)(Cta *cta))
     g_queue_unlink(&cta->launch->alive, &cta->alive);
     g_ptr_array_free(cta->regs, TRUE);
     g_clear_pointer(&cta->last, device_uop_unref);
+    for (guint32 w = 0; w < cta->cta->n_warps; w++)
+        g_free(cta->warp[w].scratch);
     g_free(cta->warp);
     give(cta->cta);
     g_free(cta);

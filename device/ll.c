@@ -24,10 +24,10 @@ typedef struct {
     guint64 unit, units, step; /* of 512 B of lines */
     LlPhase phase;
     guint32 k;
-    Reg *input;          /* data; holds the sum afterwards */
-    Reg *word[LL_WORDS]; /* LL: each lane's words of data, in and out; LL128: [0], the tail */
-    Reg *line[FO_LL_PEERS];
-    Reg *out;            /* lines to send */
+    Reg input;          /* data; holds the sum afterwards */
+    Reg word[LL_WORDS]; /* parts of it: LL: a word of each lane, in and out; LL128: [0], the tail */
+    Reg line[FO_LL_PEERS];
+    Reg out;             /* lines to send */
     gboolean flags_only; /* a timing-only run: the data is not read */
     gboolean packed;
 } DeviceLl;
@@ -50,26 +50,30 @@ static guint32 ll_lines(const DeviceLl *run)
 
 static void ll_unpack(const DeviceLl *run, const guint8 *lines, guint8 *data)
 {
-    for (guint32 l = 0; l < ll_lines(run); l++)
-        if (run->ll.kind == FO_LL) {
+    guint32 n = ll_lines(run);
+    if (run->ll.kind == FO_LL)
+        for (guint32 l = 0; l < n; l++) {
             memcpy(data + l * 8, lines + l * 16, 4);
             memcpy(data + l * 8 + 4, lines + l * 16 + 8, 4);
-        } else {
-            memcpy(data + l * 120, lines + l * LL_FLAG_LINE, 120);
         }
+    else
+        for (guint32 l = 0; l < n; l++)
+            memcpy(data + l * 120, lines + l * LL_FLAG_LINE, 120);
 }
 
 static void ll_pack(const DeviceLl *run, const guint8 *data, guint8 *lines)
 {
-    guint32 flag = run->ll.to_flag;
+    guint32 flag = run->ll.to_flag, n = ll_lines(run);
     guint64 wide = flag;
-    for (guint32 l = 0; l < ll_lines(run); l++)
-        if (run->ll.kind == FO_LL) {
+    if (run->ll.kind == FO_LL)
+        for (guint32 l = 0; l < n; l++) {
             memcpy(lines + l * 16, data + l * 8, 4);
             memcpy(lines + l * 16 + 4, &flag, 4);
             memcpy(lines + l * 16 + 8, data + l * 8 + 4, 4);
             memcpy(lines + l * 16 + 12, &flag, 4);
-        } else {
+        }
+    else
+        for (guint32 l = 0; l < n; l++) {
             memcpy(lines + l * LL_FLAG_LINE, data + l * 120, 120);
             memcpy(lines + l * LL_FLAG_LINE + 120, &wide, 8);
         }
@@ -85,36 +89,20 @@ static guint32 ll_width(const DeviceLl *run, gboolean out)
     return element ? MIN(MAX(element, 8 / LL_WORDS), 8) : 4;
 }
 
-/* LL's data between the words of lanes and 8 B a lane, and LL128's last words. */
-static void ll_words(const DeviceLl *run, gboolean out)
-{
-    guint8 *tail = run->input->bytes + ll_bytes(run) - ll_tail(run);
-    if (ll_tail(run))
-        memcpy(out ? run->word[0]->bytes : tail, out ? tail : run->word[0]->bytes, ll_tail(run));
-    guint32 width = ll_width(run, out);
-    for (guint32 k = 0; run->word[1] && k < 8 / width; k++)
-        for (guint32 lane = 0; lane < WARP_LANES; lane++)
-            memcpy(out ? run->word[k]->bytes + lane * width : run->input->bytes + lane * 8 + k * width,
-                   out ? run->input->bytes + lane * 8 + k * width : run->word[k]->bytes + lane * width, width);
-}
-
 static void ll_sum(DeviceLl *run)
 {
     guint8 data[LL_UNIT_BYTES] = {0};
     guint32 bytes = ll_bytes(run), element = numeric_element_bytes((NumericType)run->ll.type);
     gboolean first = run->ll.input == 0;
-    if (!first)
-        ll_words(run, FALSE);
     bytes = (bytes + element - 1) / element * element;
     for (guint32 i = 0; i < run->ll.n_from; i++) {
-        ll_unpack(run, run->line[i]->bytes, data);
+        ll_unpack(run, run->line[i].bytes, data);
         if (first)
-            memcpy(run->input->bytes, data, bytes);
+            memcpy(run->input.bytes, data, bytes);
         else
-            numeric_apply((NumericType)run->ll.type, (NumericOp)run->ll.op, run->input->bytes, data, bytes);
+            numeric_apply((NumericType)run->ll.type, (NumericOp)run->ll.op, run->input.bytes, data, bytes);
         first = FALSE;
     }
-    ll_words(run, TRUE);
 }
 
 static void ll_on_sum(void *arg, SimTime now_ps)
@@ -124,7 +112,7 @@ static void ll_on_sum(void *arg, SimTime now_ps)
     if (!run->flags_only)
         ll_sum(run);
     if (!run->flags_only || !run->packed)
-        ll_pack(run, run->input->bytes, run->out->bytes); /* flags only: the first unit has as many lines as any */
+        ll_pack(run, run->input.bytes, run->out.bytes); /* flags only: the first unit has as many lines as any */
     run->packed = TRUE;
 }
 
@@ -144,7 +132,9 @@ static gboolean ll_data_uop(DeviceLl *run, Uop *uop, UopKind kind, FoAddress bas
         return FALSE;
     }
     guint32 to = ll || run->k ? bytes : bytes - tail;
-    Reg *reg = ll ? run->word[run->k] : run->k ? run->word[0] : run->input;
+    Reg *reg = ll ? &run->word[run->k] : run->k ? &run->word[0] : &run->input;
+    if (words)
+        *reg = (Reg){.bytes = run->input.bytes + from, .apart = (guint8)stride};
     *uop = (Uop){.kind = (guint8)kind,
                  .width = (guint8)width,
                  .lane_stride = stride,
@@ -157,7 +147,7 @@ static gboolean ll_data_uop(DeviceLl *run, Uop *uop, UopKind kind, FoAddress bas
     return TRUE;
 }
 
-static void ll_poll_uop(const DeviceLl *run, Uop *uop)
+static void ll_poll_uop(DeviceLl *run, Uop *uop)
 {
     gboolean ll = run->ll.kind == FO_LL;
     guint32 stride = ll ? 16 : LL_FLAG_LINE;
@@ -167,12 +157,12 @@ static void ll_poll_uop(const DeviceLl *run, Uop *uop)
                  .test = POLL_EQ,
                  .lane_stride = stride,
                  .value = run->ll.from_flag,
-                 .dst = run->line[run->k],
+                 .dst = &run->line[run->k],
                  .va = run->ll.from[run->k] + run->unit * LL_UNIT_BYTES + (ll ? 12 : 120)};
     uop->dst->width = (guint8)stride;
 }
 
-static void ll_send_uop(const DeviceLl *run, Uop *uop)
+static void ll_send_uop(DeviceLl *run, Uop *uop)
 {
     guint32 lanes = run->ll.kind == FO_LL ? ll_lines(run) : ll_lines(run) * (LL_FLAG_LINE / 16);
     *uop = (Uop){.kind = UOP_STORE,
@@ -180,21 +170,18 @@ static void ll_send_uop(const DeviceLl *run, Uop *uop)
                  .lane_stride = 16,
                  .lanes = (guint8)lanes,
                  .va = run->ll.to[run->k] + run->unit * LL_UNIT_BYTES,
-                 .src = run->out};
+                 .src = &run->out};
 }
 
 static gboolean ll_next(DeviceSource *source, Warp *warp, Uop *uop)
 {
     DeviceLl *run = (DeviceLl *)source;
-    (void)warp;
     gboolean made = FALSE;
-    if (!run->input) {
-        run->input = reg_new(16, TRUE);
-        run->out = reg_new(16, TRUE);
-        for (guint32 k = 0; k < (run->ll.kind == FO_LL ? LL_WORDS : 1); k++)
-            run->word[k] = reg_new(4, TRUE);
+    if (!run->input.bytes) {
+        run->input.bytes = device_scratch(warp, 2 + FO_LL_PEERS);
+        run->out.bytes = run->input.bytes + REG_BYTES;
         for (guint32 i = 0; i < run->ll.n_from; i++)
-            run->line[i] = reg_new(16, TRUE);
+            run->line[i].bytes = run->out.bytes + (i + 1) * REG_BYTES;
     }
     while (!made && run->unit < run->units) {
         switch (run->phase) {
@@ -212,8 +199,8 @@ static gboolean ll_next(DeviceSource *source, Warp *warp, Uop *uop)
         case LL_SUM:
             *uop = (Uop){.kind = UOP_CALL,
                          .lanes = 1,
-                         .src = run->word[1] ? run->word[1] : run->input,
-                         .dst = run->word[0],
+                         .src = run->ll.kind == FO_LL ? &run->word[1] : &run->input,
+                         .dst = &run->word[0],
                          .call = ll_on_sum,
                          .arg = run};
             made = TRUE;
@@ -244,19 +231,7 @@ static gboolean ll_next(DeviceSource *source, Warp *warp, Uop *uop)
     return made;
 }
 
-static void ll_free(DeviceSource *source)
-{
-    DeviceLl *run = (DeviceLl *)source;
-    if (run->input) {
-        reg_drop(run->input);
-        reg_drop(run->out);
-        for (guint32 k = 0; k < LL_WORDS && run->word[k]; k++)
-            reg_drop(run->word[k]);
-        for (guint32 i = 0; i < run->ll.n_from; i++)
-            reg_drop(run->line[i]);
-    }
-    g_free(run);
-}
+static void ll_free(DeviceSource *source) { g_free(source); }
 
 /* Addresses of one side, all multiples of what is said. */
 static gboolean ll_check_addresses(FoCta *cta, const FoAddress *address, unsigned n, guint32 multiple)

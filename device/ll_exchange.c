@@ -32,7 +32,7 @@ typedef struct {
     guint32 warp, bytes; /* of data, of this warp */
     ExchangePhase phase;
     guint32 first, k; /* group of destinations or sources, and which one of it */
-    Reg *data[EXCHANGE_GROUP], *lines[EXCHANGE_GROUP], *empty;
+    Reg data[EXCHANGE_GROUP], lines[EXCHANGE_GROUP], empty;
 } DeviceExchange;
 
 /* Bytes of data in a line of 16 B, and of a warp. */
@@ -57,8 +57,8 @@ static FoAddress exchange_lines(const DeviceExchange *run, guint32 rank)
 /* A word that says "nothing here yet" is sent as 0, its like for a sum. */
 static void exchange_pack_lamport(DeviceExchange *run, guint32 part)
 {
-    guint32 *line = (guint32 *)run->lines[part]->bytes;
-    memcpy(line, run->data[part]->bytes, exchange_packs(run) * 16);
+    guint32 *line = (guint32 *)run->lines[part].bytes;
+    memcpy(line, run->data[part].bytes, exchange_packs(run) * 16);
     for (guint32 w = 0; w < exchange_packs(run) * 4; w++)
         line[w] = line[w] == FO_LAMPORT_EMPTY ? 0 : line[w];
 }
@@ -67,8 +67,8 @@ static void exchange_pack_ll(DeviceExchange *run, guint32 part)
 {
     guint32 flag = run->exchange.flag;
     for (guint32 p = 0; p < exchange_packs(run); p++) {
-        guint8 *line = run->lines[part]->bytes + p * 16;
-        const guint8 *data = run->data[part]->bytes + p * 8;
+        guint8 *line = run->lines[part].bytes + p * 16;
+        const guint8 *data = run->data[part].bytes + p * 8;
         memcpy(line, data, 4);
         memcpy(line + 4, &flag, 4);
         memcpy(line + 8, data + 4, 4);
@@ -109,11 +109,11 @@ static void exchange_on_take(void *arg, SimTime now_ps)
     for (guint32 i = 0; i < exchange_group(run, exchange->ranks); i++) {
         guint32 rank = run->first + i;
         if (exchange->output_stride || rank == 0) {
-            exchange_unpack(run, rank, run->data[exchange->output_stride ? i : 0]->bytes);
+            exchange_unpack(run, rank, run->data[exchange->output_stride ? i : 0].bytes);
             continue;
         }
         exchange_unpack(run, rank, data);
-        numeric_apply((NumericType)exchange->type, (NumericOp)exchange->op, run->data[0]->bytes, data,
+        numeric_apply((NumericType)exchange->type, (NumericOp)exchange->op, run->data[0].bytes, data,
                       exchange_packs(run) * exchange_width(exchange));
     }
 }
@@ -149,18 +149,12 @@ static void exchange_poll_uop(const DeviceExchange *run, Uop *uop, guint64 *lane
 
 static void exchange_clear_uop(DeviceExchange *run, Uop *uop, guint32 rank)
 {
-    if (!run->empty) {
-        run->empty = reg_new(16, TRUE);
-        guint32 *word = (guint32 *)run->empty->bytes;
-        for (guint32 w = 0; w < 4 * WARP_LANES; w++)
-            word[w] = FO_LAMPORT_EMPTY;
-    }
     *uop = (Uop){.kind = UOP_STORE,
                  .width = 16,
                  .lane_stride = 16,
                  .lanes = (guint8)exchange_packs(run),
                  .va = exchange_lines(run, rank),
-                 .src = run->empty};
+                 .src = &run->empty};
 }
 
 /* The sending half; FALSE: this step made no operation. */
@@ -177,11 +171,12 @@ static gboolean exchange_send(DeviceExchange *run, Uop *uop)
             return FALSE;
         }
         if (run->phase == EXCHANGE_AWAIT) {
-            *uop = (Uop){.kind = UOP_ARITH, .lanes = 1, .width = (guint8)exchange_width(exchange), .src = run->data[i]};
+            *uop =
+                (Uop){.kind = UOP_ARITH, .lanes = 1, .width = (guint8)exchange_width(exchange), .src = &run->data[i]};
             return TRUE;
         }
         exchange_data_uop(run, uop, UOP_LOAD, run->input[run->first + i]);
-        uop->dst = run->data[i];
+        uop->dst = &run->data[i];
         return TRUE;
     case EXCHANGE_PACK:
         *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .call = exchange_on_pack, .arg = run};
@@ -204,8 +199,21 @@ static gboolean exchange_send(DeviceExchange *run, Uop *uop)
                  .lanes = (guint8)exchange_packs(run),
                  .type = NUMERIC_F32,
                  .va = run->to[run->first + i] + run->warp * EXCHANGE_LINES,
-                 .src = run->lines[exchange->n_in == 1 ? 0 : i]};
+                 .src = &run->lines[exchange->n_in == 1 ? 0 : i]};
     return TRUE;
+}
+
+static void exchange_begin(DeviceExchange *run, Warp *warp)
+{
+    guint8 *bytes = device_scratch(warp, 2 * EXCHANGE_GROUP + 1);
+    for (guint32 i = 0; i < EXCHANGE_GROUP; i++) {
+        run->data[i].bytes = bytes + i * REG_BYTES;
+        run->lines[i].bytes = bytes + (EXCHANGE_GROUP + i) * REG_BYTES;
+    }
+    run->empty.bytes = bytes + 2 * EXCHANGE_GROUP * REG_BYTES;
+    guint32 *word = (guint32 *)run->empty.bytes;
+    for (guint32 w = 0; run->exchange.lamport && w < 4 * WARP_LANES; w++)
+        word[w] = FO_LAMPORT_EMPTY;
 }
 
 static gboolean exchange_next(DeviceSource *source, Warp *warp, Uop *uop)
@@ -213,11 +221,8 @@ static gboolean exchange_next(DeviceSource *source, Warp *warp, Uop *uop)
     DeviceExchange *run = (DeviceExchange *)source;
     const FoExchange *exchange = &run->exchange;
     gboolean made = FALSE;
-    if (!run->data[0])
-        for (guint32 i = 0; i < EXCHANGE_GROUP; i++) {
-            run->data[i] = reg_new(exchange_width(exchange), TRUE);
-            run->lines[i] = reg_new(16, TRUE);
-        }
+    if (!run->data[0].bytes)
+        exchange_begin(run, warp);
     while (!made && run->first < exchange->ranks + exchange->n_to) {
         guint32 group = exchange_group(run, exchange->ranks);
         if (run->phase <= EXCHANGE_SEND) {
@@ -248,7 +253,7 @@ static gboolean exchange_next(DeviceSource *source, Warp *warp, Uop *uop)
             if (made) {
                 guint32 part = exchange->output_stride ? run->first + run->k : 0;
                 exchange_data_uop(run, uop, UOP_STORE, exchange->output + part * exchange->output_stride);
-                uop->src = run->data[run->k++];
+                uop->src = &run->data[run->k++];
             } else {
                 run->first += group;
                 run->phase = EXCHANGE_POLL;
@@ -261,12 +266,6 @@ static gboolean exchange_next(DeviceSource *source, Warp *warp, Uop *uop)
 static void exchange_free(DeviceSource *source)
 {
     DeviceExchange *run = (DeviceExchange *)source;
-    for (guint32 i = 0; run->data[0] && i < EXCHANGE_GROUP; i++) {
-        reg_drop(run->data[i]);
-        reg_drop(run->lines[i]);
-    }
-    if (run->empty)
-        reg_drop(run->empty);
     g_free(run->to);
     g_free(run->input);
     g_free(run);

@@ -44,6 +44,17 @@ static void device_take_uop(DeviceUop *shared, Warp *warp, Uop *uop)
     device_uop_unref(shared);
 }
 
+guint8 *device_scratch(Warp *warp, guint32 regs)
+{
+    DeviceWarp *queue = warp->generator;
+    if (queue->scratch_regs < regs) {
+        g_free(queue->scratch);
+        queue->scratch = g_malloc0_n(regs, REG_BYTES);
+        queue->scratch_regs = regs;
+    }
+    return queue->scratch;
+}
+
 void device_queue_drop(DeviceWarp *queue, void (*drop)(const Uop *uop))
 {
     if (queue->loop)

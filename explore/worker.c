@@ -24,6 +24,9 @@ static void worker_prepare(gpointer user)
         _exit(1); /* the parent died in between */
 }
 
+/* In the environment of a point: what it says of its progress, once it takes long, would be taken for its error. */
+#define WORKER_QUIET "FANOUT_QUIET"
+
 /* What a new process would begin with: no input, its own output, and no other file. */
 static void worker_become(const Worker *worker, pid_t parent)
 {
@@ -31,6 +34,7 @@ static void worker_become(const Worker *worker, pid_t parent)
     const int input = open("/dev/null", O_RDONLY);
     if (dup2(input, STDIN_FILENO) < 0 || dup2(worker->out, STDOUT_FILENO) < 0 || dup2(worker->err, STDERR_FILENO) < 0)
         _exit(1);
+    g_setenv(WORKER_QUIET, "1", TRUE);
     syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0); /* a kernel without it: they stay open, unused */
 }
 
@@ -54,6 +58,13 @@ static gboolean worker_fork(Worker *worker, char **argv, WorkerMain main, GError
     return FALSE;
 }
 
+static gboolean worker_spawn(Worker *worker, char **argv, GError **error)
+{
+    g_auto(GStrv) env = g_environ_setenv(g_get_environ(), WORKER_QUIET, "1", TRUE);
+    return g_spawn_async_with_fds(NULL, argv, env, G_SPAWN_DO_NOT_REAP_CHILD, worker_prepare, GINT_TO_POINTER(getpid()),
+                                  &worker->pid, -1, worker->out, worker->err, error);
+}
+
 gboolean worker_start(Worker *worker, char **argv, WorkerMain main, GError **error)
 {
     worker->out = memfd_create("fanout-out", MFD_CLOEXEC);
@@ -64,8 +75,7 @@ gboolean worker_start(Worker *worker, char **argv, WorkerMain main, GError **err
     else if (main)
         good = worker_fork(worker, argv, main, error);
     else
-        good = g_spawn_async_with_fds(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, worker_prepare,
-                                      GINT_TO_POINTER(getpid()), &worker->pid, -1, worker->out, worker->err, error);
+        good = worker_spawn(worker, argv, error);
     if (good)
         return TRUE;
     if (worker->out >= 0)

@@ -9,6 +9,8 @@ libfanout_core_la_SOURCES += \
 	model/memory/memory.c \
 	model/memory/memory_lock.c \
 	model/memory/memory.h \
+	model/memory/endpoint.c \
+	model/memory/endpoint.h \
 	model/memory/multicast_object.c \
 	model/memory/multicast_object.h \
 	model/memory/numeric.c \
@@ -45,6 +47,9 @@ libfanout_core_la_SOURCES += \
 	model/gpu/copy_engine.h \
 	model/gpu/copy_engine_internal.h \
 	model/gpu/copy_engine_packets.c \
+	model/gpu/fabric_engine.c \
+	model/gpu/fabric_engine.h \
+	model/gpu/counter.c \
 	model/gpu/data.c \
 	model/gpu/external_initiator.c \
 	model/gpu/external_initiator.h \
@@ -153,7 +158,8 @@ PRESETS = \
 	model/presets/gb300-nvl72.ini \
 	model/presets/hgx-b200.ini \
 	model/presets/hgx-b300.ini \
-	model/presets/teach-4gpu.ini
+	model/presets/teach-4gpu.ini \
+	model/presets/vr200-nvl72.ini
 EXTRA_DIST += $(PRESETS) model/presets/presets.gresource.xml model/README.md
 BUILT_SOURCES += model/presets/presets.c model/presets/presets.h
 model/presets/preset.lo: model/presets/presets.h

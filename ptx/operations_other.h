@@ -119,9 +119,47 @@ FORM(RED_ASYNC, "red", "!async relaxed cluster " SHARED_ " !" TX " !inc|dec|min|
 OPERATION(ST_BULK, plain, remote, 0)
 FORM(ST_BULK, "st", "!bulk weak " SHARED_, "", "MlI", SHARED, 100)
 
+/* Operations on logical endpoints, which the GPU's fabric engine makes (docs/fabric-operations.md). What ptxas 13.5
+ * takes, which is more than the PTX ISA says: .relaxed.sys may be left out, and additions other than those of
+ * try_pullred may name an accumulator, which then has no effect. */
+OPERATION(FABRIC_GET, fabric, fabric, 0)
+FORM(FABRIC_GET, "fabric", "!try_get " FABRIC_ " !" TX FABRIC_HINT, "b128", "MHiM", GLOBAL, 100)
+OPERATION(FABRIC_PUT, fabric, fabric, 0)
+FORM(FABRIC_PUT, "fabric", "!try_put " FABRIC_MC, "b128", "HMiM", GLOBAL, 100)
+FORM(FABRIC_PUT, "fabric", "!try_put !cp_mask " FABRIC_MC, "b128", "HMiMh", GLOBAL, 100)
+FORM(FABRIC_PUT, "fabric", "!try_put !counted::bytes " FABRIC_MC, "b128", "KMiM", GLOBAL, 100)
+OPERATION(FABRIC_RED, fabric, fabric, 0)
+FORM(FABRIC_RED, "fabric", "!try_red !add acc::f32|acc::f16 " FABRIC_MC, FABRIC_ADDS, "HMiM", GLOBAL, 100)
+FORM(FABRIC_RED, "fabric", "!try_red !min|max " FABRIC_MC, FABRIC_ORDERS, "HMiM", GLOBAL, 100)
+FORM(FABRIC_RED, "fabric", "!try_red !and|or|xor " FABRIC_MC, "b32|b64", "HMiM", GLOBAL, 100)
+FORM(FABRIC_RED, "fabric", "!try_red !add acc::f32|acc::f16 !counted::bytes " FABRIC_MC, FABRIC_ADDS, "KMiM", GLOBAL,
+     100)
+FORM(FABRIC_RED, "fabric", "!try_red !min|max !counted::bytes " FABRIC_MC, FABRIC_ORDERS, "KMiM", GLOBAL, 100)
+FORM(FABRIC_RED, "fabric", "!try_red !and|or|xor !counted::bytes " FABRIC_MC, "b32|b64", "KMiM", GLOBAL, 100)
+OPERATION(FABRIC_PULLRED, fabric, member, 0)
+FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !add", "u32|u64|f16|bf16|f32", "MHiMI", GLOBAL, 100)
+FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !add !acc::f32", "f16|bf16|e4m3|e5m2", "MHiMI", GLOBAL,
+     100)
+FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !add !acc::f16", "e4m3|e5m2", "MHiMI", GLOBAL, 100)
+FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !min|max", FABRIC_ORDERS "|e4m3|e5m2", "MHiMI", GLOBAL,
+     100)
+FORM(FABRIC_PULLRED, "fabric", "!try_pullred " FABRIC_PULL " !and|or|xor", "b32|b64", "MHiMI", GLOBAL, 100)
+OPERATION(FABRIC_ATOM, fabric, fabric, 0)
+FORM(FABRIC_ATOM, "fabric", "!try_atom !add acc::f32|acc::f16 " FABRIC_ATOM_, "u32|u64|f16x2|bf16x2|f32|f64", "HMMM",
+     GLOBAL, 100)
+FORM(FABRIC_ATOM, "fabric", "!try_atom !min|max " FABRIC_ATOM_, "u32|u64|s32|s64|f16x2|bf16x2", "HMMM", GLOBAL, 100)
+FORM(FABRIC_ATOM, "fabric", "!try_atom !and|or|xor " FABRIC_ATOM_, "b32|b64", "HMMM", GLOBAL, 100)
+FORM(FABRIC_ATOM, "fabric", "!try_atom !exch|cas " FABRIC_ATOM_, "b32|b64|b128", "HMMM", GLOBAL, 100)
+OPERATION(FABRIC_SUBMIT, fabric_order, fabric_order, PTX_SETTLES)
+FORM(FABRIC_SUBMIT, "fabric", "!submit op_restrict::fetching", "", "", SYNC, 100)
+FORM(FABRIC_SUBMIT, "fabric", "!submit !commit_group", "", "", SYNC, 100)
+OPERATION(FABRIC_WAIT, fabric_order, fabric_order, PTX_SETTLES)
+FORM(FABRIC_WAIT, "fabric", "!wait !sync_restrict::reads", "", "I?", SYNC, 100)
+FORM(FABRIC_WAIT, "fabric", "!wait !sync_restrict::read", "", "I", SYNC, 100)
+
 /* Barriers in memory. */
 OPERATION(MBAR_INIT, plain, mbarrier, PTX_SETTLES)
-FORM(MBAR_INIT, "mbarrier", "!init " SHARED_, "b64", "Mi", SHARED, 80)
+FORM(MBAR_INIT, "mbarrier", "!init layout::v0|layout::v1 " SHARED_, "b64", "Mi", SHARED, 80)
 OPERATION(MBAR_INVAL, plain, mbarrier, PTX_SETTLES)
 FORM(MBAR_INVAL, "mbarrier", "!inval " SHARED_, "b64", "M", SHARED, 80)
 OPERATION(MBAR_ARRIVE, plain, mbarrier, PTX_SETTLES)
@@ -133,13 +171,27 @@ OPERATION(MBAR_EXPECT_TX, plain, mbarrier, PTX_SETTLES)
 FORM(MBAR_EXPECT_TX, "mbarrier", "!expect_tx " MBAR, "b64", "Mi", SHARED, 90)
 OPERATION(MBAR_COMPLETE_TX, plain, mbarrier, PTX_SETTLES)
 FORM(MBAR_COMPLETE_TX, "mbarrier", "!complete_tx " MBAR, "b64", "Mi", SHARED, 90)
-FORM(MBAR_PENDING, "mbarrier", "!pending_count", "b64", "ea", INT, 80)
+FORM(MBAR_PENDING, "mbarrier", "!pending_count layout::v0", "b64", "ea", INT, 80)
 OPERATION(MBAR_TEST, plain, mbarrier, PTX_SETTLES)
 FORM(MBAR_TEST, "mbarrier", "!test_wait " MBAR, "b64", "pMa", SHARED, 80)
 FORM(MBAR_TEST, "mbarrier", "!test_wait !parity " MBAR, "b64", "pMi", SHARED, 80)
+FORM(MBAR_TEST, "mbarrier", "!test_wait !phase_type::primary " MBAR_PHASE, "b64", "pPMa", SHARED, 90)
+FORM(MBAR_TEST, "mbarrier", "!test_wait !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMa", SHARED, 90)
+FORM(MBAR_TEST, "mbarrier", "!test_wait !parity !phase_type::primary " MBAR_PHASE, "b64", "pPMi", SHARED, 90)
+FORM(MBAR_TEST, "mbarrier", "!test_wait !parity !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMi", SHARED,
+     90)
+FORM(MBAR_TEST, "mbarrier", "!test_wait !parity !phase_type::conditional " MBAR_PHASE, "b64", "pMi", SHARED, 90)
 OPERATION(MBAR_TRY, plain, mbarrier, PTX_SETTLES)
 FORM(MBAR_TRY, "mbarrier", "!try_wait " MBAR, "b64", "pMai?", SHARED, 90)
 FORM(MBAR_TRY, "mbarrier", "!try_wait !parity " MBAR, "b64", "pMii?", SHARED, 90)
+FORM(MBAR_TRY, "mbarrier", "!try_wait !phase_type::primary " MBAR_PHASE, "b64", "pPMai?", SHARED, 90)
+FORM(MBAR_TRY, "mbarrier", "!try_wait !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMai?", SHARED, 90)
+FORM(MBAR_TRY, "mbarrier", "!try_wait !parity !phase_type::primary " MBAR_PHASE, "b64", "pPMii?", SHARED, 90)
+FORM(MBAR_TRY, "mbarrier", "!try_wait !parity !phase_type::primary !report/value " MBAR_PHASE, "b64", "pPoMii?", SHARED,
+     90)
+FORM(MBAR_TRY, "mbarrier", "!try_wait !parity !phase_type::conditional " MBAR_PHASE, "b64", "pMii?", SHARED, 90)
+OPERATION(MBAR_LAYOUT, plain, mbarrier, 0)
+FORM(MBAR_LAYOUT, "mbarrier", "!check_layout !layout::v0|layout::v1 " SHARED_, "b64", "pM", SHARED, 90)
 
 /* Among the lanes of a warp. */
 OPERATION(SHFL, plain, member, 0)
@@ -231,6 +283,10 @@ OPERATION(FENCE_TENSORMAP, nothing, none, 0)
 FORM(FENCE_TENSORMAP, "fence", "!proxy !tensormap::generic !acquire !" SCOPE, "", "MI", SYNC, 90)
 FORM(NOP, "fence", "!proxy !async::generic !acquire|release "
      "sync_restrict::shared::cta|sync_restrict::shared::cluster cluster", "", "", SYNC, 90)
+FORM(NOP, "fence", "!proxy !generic::fabric|fabric::generic|fabric::fabric !alias !acquire|release !sys", "", "", SYNC,
+     100)
+FORM(NOP, "fence", "!proxy !generic::fabric|fabric::generic|fabric::fabric !alias !acq_rel !" SCOPE, "", "", SYNC, 100)
+FORM(NOP, "fence", "!proxy !alias !acquire|release !sys", "", "", SYNC, 0)
 OPERATION(GRIDDEP, plain, griddep, PTX_SETTLES)
 FORM(GRIDDEP, "griddepcontrol", "!wait|launch_dependents", "", "", SYNC, 90)
 OPERATION(NANOSLEEP, plain, nanosleep, 0)

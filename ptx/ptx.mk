@@ -23,6 +23,7 @@ libfanout_core_la_SOURCES += \
 	ptx/read/module.h \
 	ptx/read/module_parse.c \
 	ptx/read/module_symbol.c \
+	ptx/read/handle.c \
 	ptx/read/operand.c \
 	ptx/read/optable.c \
 	ptx/read/optable.h \
@@ -44,6 +45,7 @@ libfanout_core_la_SOURCES += \
 	ptx/run/control.c \
 	ptx/run/exec.h \
 	ptx/run/fault.c \
+	ptx/run/fabric.c \
 	ptx/run/format.c \
 	ptx/run/grid.c \
 	ptx/run/handlers.c \
@@ -91,6 +93,7 @@ libfanout_core_la_SOURCES += \
 	ptx/translate/lower.h \
 	ptx/translate/lower_body.c \
 	ptx/translate/lower_control.c \
+	ptx/translate/lower_fabric.c \
 	ptx/translate/lower_matrix.c \
 	ptx/translate/lower_memory.c \
 	ptx/translate/lower_move.c \

@@ -4,8 +4,8 @@
  * FUZZ_SECONDS each has as many as fit into so much processor time; FUZZ_SEED (1) draws others. Files in the
  * folder FUZZ_CORPUS whose names begin with a seed's are further seeds of its parser. FUZZ_PARSERS="goal simai"
  * takes these parsers alone, so that each core can have some of them. Input K of a seed is
- * repeated by FUZZ_ONLY=K beside the same variables: a crash, and an input that takes over FUZZ_HANG seconds,
- * says which K it was. */
+ * repeated by FUZZ_ONLY=K beside the same variables: a crash, and an input that takes over FUZZ_HANG seconds of the
+ * processor, says which K it was. */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
 
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "sim/rng.h"
@@ -33,12 +34,19 @@ static char fuzz_now[200]; /* for the signal handler */
 
 static inline void fuzz_on_signal(int number)
 {
-    const char *what = number == SIGALRM ? "fuzz: hangs: " : "fuzz: crashes: ";
+    const char *what = number == SIGPROF ? "fuzz: hangs: " : "fuzz: crashes: ";
     if (write(2, what, strlen(what)) < 0 || write(2, fuzz_now, strlen(fuzz_now)) < 0) {
         _exit(2);
     }
     signal(number, SIG_DFL);
-    raise(number == SIGALRM ? SIGABRT : number);
+    raise(number == SIGPROF ? SIGABRT : number);
+}
+
+/* SIGPROF once this program has used so many seconds of the processor, however busy the machine is. 0: never. */
+static inline void fuzz_watch(guint seconds)
+{
+    const struct itimerval timer = {.it_value.tv_sec = seconds};
+    setitimer(ITIMER_PROF, &timer, NULL);
 }
 
 static inline guint64 fuzz_variable(const char *name, guint64 usual)
@@ -188,9 +196,9 @@ static inline void fuzz_seed_run(const FuzzSeed *seed, FuzzOne one)
                    "%s, FUZZ_SEED=%" G_GUINT64_FORMAT " FUZZ_ONLY=%" G_GUINT64_FORMAT " repeats it\n", seed->name,
                    number, k);
         guint8 *data = fuzz_mutate(&rng, text, &bytes, splice, other_bytes);
-        alarm(FUZZ_HANG);
+        fuzz_watch(FUZZ_HANG);
         one(seed, data, bytes, k);
-        alarm(0);
+        fuzz_watch(0);
         g_free(data);
     }
     if (limit > 0) {
@@ -202,7 +210,7 @@ static inline void fuzz_seed_run(const FuzzSeed *seed, FuzzOne one)
 
 static inline int fuzz_run(const FuzzSeed *seeds, guint n, FuzzOne one)
 {
-    static const int signals[] = {SIGALRM, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP};
+    static const int signals[] = {SIGPROF, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP};
     for (guint i = 0; i < G_N_ELEMENTS(signals); i++) {
         signal(signals[i], fuzz_on_signal);
     }

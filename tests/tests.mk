@@ -2,9 +2,10 @@
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
-EXTRA_DIST += tests/cli/mistakes.txt
+EXTRA_DIST += tests/cli/mistakes.txt tests/model/rows.list
+EXTRA_DIST += tests/ptx/fabric_forms.py tests/ptx/fabric_forms.txt
 EXTRA_DIST += tests/plain.sh tests/summary.sh tests/README.md
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/device/device_world.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
 	tests/model/link_ends.h tests/model/model_test.h tests/ptx/drawn_matrix.h tests/ptx/scalar_matrix.h \
 	tests/fuzz.h tests/model/warp_test.h tests/report_cells.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
 
@@ -27,6 +28,8 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_kernels.sh \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
+	tests/api/test_cuda_endpoint_ranks.sh \
+	tests/api/test_cuda_fabric_kernels.sh \
 	tests/api/test_cuda_report.sh \
 	tests/api/test_report_rows.sh \
 	tests/clients/test_ptx_clients.sh \
@@ -43,10 +46,11 @@ dist_check_SCRIPTS = \
 	tests/cli/test_fabric.sh \
 	tests/cli/test_found.sh \
 	tests/cli/test_advise.sh \
+	tests/cli/test_answers.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
 	tests/cli/test_timeline_files.sh \
-	tests/cli/test_table.sh tests/web/test_web.sh \
+	tests/cli/test_table.sh tests/web/test_web.sh tests/web/test_web_look.sh \
 	tests/cli/test_cli_mistakes.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
@@ -57,6 +61,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_stats_pandas.sh \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
+	tests/ptx/test_fabric_forms.sh \
 	tests/cli/test_policy.sh \
 	tests/model/test_component.sh \
 	tests/cli/test_topologies.sh \
@@ -70,6 +75,7 @@ dist_check_SCRIPTS = \
 	tests/explore/test_search.sh \
 	tests/explore/test_sweep.sh \
 	tests/determinism/test_determinism.sh \
+	tests/docs/test_grade.sh \
 	tests/docs/test_lab_program.sh \
 	tests/docs/test_labs.sh \
 	tests/docs/test_questions.sh \
@@ -92,6 +98,7 @@ dist_check_SCRIPTS = \
 	tests/style/tidy.sh \
 	tests/style/tidy_selftest.sh \
 	tests/bench/test_bench_flow.sh \
+	tests/bench/test_speed.sh \
 	tests/traces/test_flight.sh \
 	tests/traces/test_inputs.sh \
 	tests/traces/test_nsight.sh \
@@ -102,11 +109,16 @@ dist_check_SCRIPTS = \
 	tests/validate/test_witness.sh \
 	tests/validate/test_validate.sh \
 	tests/wire/test_arrivals.sh \
+	tests/wire/test_long_sleeps.sh \
+	tests/wire/test_seats.sh \
+	tests/wire/test_timers.sh \
 	tests/wire/test_bad_jobs.sh \
 	tests/wire/test_death.sh \
 	tests/wire/test_fuzz_wire.sh \
 	tests/wire/test_random_job.sh \
-	tests/wire/test_registered.sh
+	tests/wire/test_registered.sh \
+	tests/clients/test_field.sh \
+	tests/model/test_rows_named.sh
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/stream_requests.c tests/cli/timeline_checks.py
 EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
@@ -168,41 +180,32 @@ check-ptx: tests/ptx/test_ptx_random tests/ptx/test_ptx_drawn tests/device/kerne
 	FANOUT_PTX_MATRICES=2000 tests/ptx/test_ptx_drawn
 	$(AM_TESTS_ENVIRONMENT) FANOUT_KERNEL_ROWS=all tests/device/kernel/test_kernel_rows
 
-# How fast the simulator is: alone, when nothing else runs.
-EXTRA_DIST += tests/bench/test_speed.sh tests/bench/speed.recorded
-.PHONY: check-speed
-speed_test = tests/bench/test_speed.sh
-check-speed: fanout
-	@$(MKDIR_P) tests/bench; $(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/build-aux/test-driver --test-name $(speed_test) \
-	  --log-file $(speed_test).log --trs-file $(speed_test).trs --color-tests no --expect-failure no -- \
-	  $(SHELL) $(top_srcdir)/$(speed_test); grep -q '^:test-result: PASS' $(speed_test).trs || \
-	  { cat $(speed_test).log; exit 1; }
-CLEANFILES += $(speed_test).log $(speed_test).trs
+EXTRA_DIST += tests/bench/instructions.recorded
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
 	tests/wire/messages.c
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
-	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c
+	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c tests/wire/long_sleeps.c tests/wire/seats.c tests/wire/timers.c
 
 # Tests find the shared reference files here, and skip with a message where there are none. What the address sanitizer
 # keeps of freed memory is kept small, or memory seems to grow where tests look at it.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
 	export FANOUT_SHARED; FANOUT_QUIET=1; export FANOUT_QUIET; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
 	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; \
-	CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE; \
+	CC='$(CC)'; export CC; FANOUT_CFLAGS='$(CFLAGS)'; export FANOUT_CFLAGS; \
+	SANITIZE='$(enable_sanitize)'; export SANITIZE; \
 	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1:quarantine_size_mb=16:verify_asan_link_order=0}; export ASAN_OPTIONS; \
 	LSAN_OPTIONS=$${LSAN_OPTIONS-suppressions=$(abs_top_srcdir)/tests/leaks.supp:print_suppressions=0}; export LSAN_OPTIONS; \
 	TSAN_OPTIONS=$${TSAN_OPTIONS-allocator_may_return_null=1}; export TSAN_OPTIONS;
 
 # A test that waits for ever must not take all others with it: what is longer than this is ended and has failed.
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/limited.sh
-EXTRA_DIST += tests/leaks.supp tests/limited.sh tests/web/commands.list tests/web/labs.py
+EXTRA_DIST += tests/leaks.supp tests/limited.sh tests/web/commands.list tests/web/first_run.py tests/web/keys.py tests/web/labs.py tests/cli/find_axe.sh
 
 # Each skip of the last `make check` with its reason, and one line for the whole. BEFORE=FOLDER: with what ran in that
 # build folder, of which this one only ran what was skipped there (.ci/run).
 BEFORE =
 check-summary:
-	@$(SHELL) $(top_srcdir)/tests/summary.sh $(BEFORE:%=--before %) $(TEST_LOGS) \
-	  $$(test ! -f $(BEFORE:%=%/)$(speed_test).log || echo $(speed_test).log)
+	@$(SHELL) $(top_srcdir)/tests/summary.sh $(BEFORE:%=--before %) $(TEST_LOGS)
 
 # The CMocka programs, sorted, one a line: tests/ROOM/test_x is made of tests/ROOM/test_x.c and linked with $(LDADD)
 # unless it says otherwise below.
@@ -218,6 +221,12 @@ check_PROGRAMS += \
 	tests/api/test_cuda_rules_3 \
 	tests/api/test_cuda_rules_4 \
 	tests/api/test_cuda_rules_5 \
+	tests/api/test_cuda_endpoints \
+	tests/api/test_cuda_endpoint_binds \
+	tests/api/test_cuda_endpoint_share \
+	tests/api/test_cuda_multicast_next \
+	tests/api/test_cuda_newer \
+	tests/api/test_cuda_endpoint_random \
 	tests/api/test_cuda_sizes \
 	tests/api/test_cuda_streams \
 	tests/api/test_cuda_sync \
@@ -226,6 +235,7 @@ check_PROGRAMS += \
 	tests/device/test_device \
 	tests/device/test_device_loads \
 	tests/device/test_device_misuse \
+	tests/device/test_device_fence \
 	tests/device/test_device_sm \
 	tests/device/test_halves \
 	tests/device/test_launch_time \
@@ -234,6 +244,9 @@ check_PROGRAMS += \
 	tests/device/kernel/test_kernel_atomics \
 	tests/device/kernel/test_kernel_code \
 	tests/device/kernel/test_kernel_engines \
+	tests/device/kernel/test_kernel_fabric \
+	tests/device/kernel/test_kernel_fabric_drawn \
+	tests/device/kernel/test_kernel_fabric_wrong \
 	tests/device/kernel/test_kernel_rows \
 	tests/device/kernel/test_kernel_still \
 	tests/device/kernel/test_kernel_stream \
@@ -274,6 +287,7 @@ check_PROGRAMS += \
 	tests/model/test_link \
 	tests/model/test_load_share \
 	tests/model/test_loop \
+	tests/model/test_endpoint \
 	tests/model/test_mcobject \
 	tests/model/test_mctable \
 	tests/model/test_memory \
@@ -286,7 +300,9 @@ check_PROGRAMS += \
 	tests/model/test_port_share \
 	tests/model/test_preset \
 	tests/model/test_reduction \
+	tests/model/test_engine_rows \
 	tests/model/test_request_times \
+	tests/model/test_sm_rows \
 	tests/model/test_sm \
 	tests/model/test_issue_rate \
 	tests/model/test_switch \
@@ -344,7 +360,11 @@ tests_random_test_bounds_LDADD = $(TEST_LDADD) -lm
 tests_random_test_random_programs_SOURCES = tests/random/test_random_programs.c $(random_programs)
 tests_random_test_random_programs_LDADD = $(TEST_LDADD) -lm
 tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
+tests_traces_fuzz_trace_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+tests_traces_fuzz_trace_LDADD = $(TEST_LDADD) $(SQLITE_LIBS)
 tests_traces_fuzz_door_SOURCES = tests/traces/fuzz_door.c
+tests_traces_fuzz_door_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+tests_traces_fuzz_door_LDADD = $(TEST_LDADD) $(SQLITE_LIBS)
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c cli/hints.c \
@@ -388,6 +408,12 @@ tests_api_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_5_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoints_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoint_binds_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoint_share_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_multicast_next_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_newer_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_endpoint_random_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sizes_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sync_LDADD = $(CUDA_TEST_LDADD)
@@ -441,6 +467,8 @@ EXTRA_DIST += \
 	tests/clients/fabric.c \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
+	tests/clients/endpoints.c \
+	tests/clients/fabric_kernels.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \
 	tests/clients/nvml.c \
@@ -548,7 +576,6 @@ fuzz: tests/traces/fuzz_trace tests/traces/fuzz_door tests/validate/fuzz_param t
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/ptx/fuzz_ptx
 .PHONY: fuzz
 
-# The Python packages that tests/clients/test_ptx_clients.sh and tests/explore/test_pandas.sh would run, into a virtual environment of the build tree.
 # NCCL and nccl-tests, built from their sources, which are no part of this one: docs/nccl.md. NCCL=DIR NCCL_TESTS=DIR
 EXTRA_DIST += tests/nccl/check_nccl.sh tests/nccl/collectives.c
 .PHONY: check-nccl
@@ -557,7 +584,6 @@ check-nccl: all
 	  $(if $(CUDA_HOME),CUDA_HOME='$(CUDA_HOME)') ONLY='$(ONLY)' SYSTEM='$(SYSTEM)' \
 	  $(SHELL) $(srcdir)/tests/nccl/check_nccl.sh
 
-# The Python packages that tests/clients/test_ptx_clients.sh would run, into a virtual environment of the build tree.
 # The Python packages that tests/clients/test_ptx_clients.sh, tests/explore/test_pandas.sh and others would run, and the
 # CUDA compiler for their programs, into a virtual environment of the build tree. Some 2 GB.
 .PHONY: client-packages

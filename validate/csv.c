@@ -49,8 +49,7 @@ static gboolean csv_fail(const CsvAt *at, const char *format, ...)
     return FALSE;
 }
 
-/* Cells of a line; quotes may enclose commas and doubled quotes. */
-static char **csv_split(const char *line)
+char **validate_split_line(const char *line)
 {
     GPtrArray *cells = g_ptr_array_new();
     GString *cell = g_string_new(NULL);
@@ -299,11 +298,11 @@ gboolean validate_load(GPtrArray *rows, const char *path, GError **error)
         if (!names) {
             if (!csv_find_schema(&at, line, &schema))
                 return FALSE;
-            at.name = names = csv_split(line);
+            at.name = names = validate_split_line(line);
             at.cells = g_strv_length(names);
             continue;
         }
-        g_auto(GStrv) cells = csv_split(line);
+        g_auto(GStrv) cells = validate_split_line(line);
         at.cell = cells;
         if (!csv_row(rows, &at, schema))
             return FALSE;

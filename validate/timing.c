@@ -13,6 +13,7 @@
 #define TIME_FILL_TURNS 2u            /* the smallest of them */
 #define TIME_WORTH_SHARE 8u           /* a full run of crossings_max / 8 and more is large enough to extrapolate from */
 #define TIME_DIRECT_SHARE 4u          /* kernels without steps need less than rings and trees */
+#define TIME_PACKETS 4000000u         /* crossings that are worth it where there could be flows but for the protocol */
 #define TIME_COUNT_BYTES (4ull << 20) /* smaller runs cross links for flags and barriers, not for data */
 
 typedef struct {
@@ -26,18 +27,21 @@ typedef struct {
 
 struct ValidateMemo {
     GArray *run; /* of MemoRun */
+    CollAnchors *anchors;
 };
 
 ValidateMemo *validate_memo_new(void)
 {
     ValidateMemo *memo = g_new0(ValidateMemo, 1);
     memo->run = g_array_new(FALSE, FALSE, sizeof(MemoRun));
+    memo->anchors = coll_anchors_new();
     return memo;
 }
 
 void validate_memo_free(ValidateMemo *memo)
 {
     g_array_free(memo->run, TRUE);
+    coll_anchors_free(memo->anchors);
     g_free(memo);
 }
 
@@ -48,7 +52,8 @@ typedef struct {
     const FabricSpec *spec;
     const CollRequest *request;
     ValidateMemo *memo;
-    guint64 bytes; /* of the row */
+    guint64 bytes;         /* of the row */
+    guint64 crossings_max; /* more of them are extrapolated */
 } CollTiming;
 
 typedef struct {
@@ -68,6 +73,7 @@ static gboolean run_open(CollRun *run, const CollTiming *timing, guint64 bytes, 
     run->group = run->fabric ? coll_group_new(run->fabric, NULL, request->n, error) : NULL;
     if (!run->group)
         return FALSE;
+    coll_group_share_anchors(run->group, timing->memo->anchors);
     CollSpec *coll = &run->coll;
     *coll = request->coll;
     coll->bytes = coll->as_bytes = as_bytes;
@@ -89,12 +95,16 @@ static void run_close(CollRun *run)
     fabric_free(run->fabric);
 }
 
-static gboolean run_shape(const CollTiming *timing, guint64 bytes, guint64 as_bytes, CollShape *shape, GError **error)
+/* *flows: whether it could be flows; NULL: not asked. */
+static gboolean run_shape(const CollTiming *timing, guint64 bytes, guint64 as_bytes, CollShape *shape, gboolean *flows,
+                          GError **error)
 {
     CollRun run;
     if (!run_open(&run, timing, bytes, as_bytes, error))
         return FALSE;
     *shape = coll_shape(run.group, &run.coll);
+    if (flows)
+        *flows = coll_flows_apply(run.group, run.coll.proto);
     run_close(&run);
     return TRUE;
 }
@@ -206,7 +216,7 @@ static const guint32 sizes_of_ring[3] = {1, 2, 8}, sizes_of_p2p[3] = {4, 5, 6}, 
 static gboolean sizes_choose(const CollTiming *timing, const CollShape *shape, guint64 crossings, guint64 sizes[3])
 {
     guint64 turn = shape->turn_bytes;
-    double bytes = (double)timing->bytes * (double)timing->setup->crossings_max / (double)crossings;
+    double bytes = (double)timing->bytes * (double)timing->crossings_max / (double)crossings;
     guint64 known = sizes_known(timing, shape, (guint64)(bytes / TIME_WORTH_SHARE));
     if (known) {
         sizes_below(timing, shape, known, sizes);
@@ -229,7 +239,7 @@ static gboolean run_part(const CollTiming *timing, const CollShape *shape, guint
                          GError **error)
 {
     CollShape own;
-    if (!run_shape(timing, bytes, bytes, &own, error))
+    if (!run_shape(timing, bytes, bytes, &own, NULL, error))
         return FALSE;
     return run_time(timing, bytes, coll_shape_equal(&own, shape) ? bytes : timing->bytes, time_us, error);
 }
@@ -253,22 +263,25 @@ gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec,
 {
     CollRequest request = {0};
     CollShape shape;
+    gboolean flows;
     guint64 sizes[3], crossings = validate_collective_crossings(row);
     if (!validate_collective_request(spec, row, &request, error))
         return FALSE;
-    CollTiming timing = {setup, spec, &request, memo, row->bytes};
-    if (setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && crossings > setup->crossings_max)) {
+    CollTiming timing = {setup, spec, &request, memo, row->bytes, setup->crossings_max};
+    if (!run_shape(&timing, row->bytes, row->bytes, &shape, &flows, error))
+        return FALSE;
+    if ((setup->fidelity == COLL_FLOW || crossings > setup->crossings_max) && setup->fidelity != COLL_PACKET && flows) {
         request.coll.fidelity = setup->fidelity;
         request.coll.crossings = 1; /* they are counted here */
         row->extrapolated = TRUE;
         return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);
     }
-    if (!run_shape(&timing, row->bytes, row->bytes, &shape, error))
-        return FALSE;
+    if (setup->fidelity != COLL_PACKET)
+        timing.crossings_max = MAX(timing.crossings_max, TIME_PACKETS);
     crossings = sizes_crossings(&timing, &shape, crossings);
-    if (crossings <= setup->crossings_max)
+    if (crossings <= timing.crossings_max)
         return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);
-    if (shape.algo == COLL_NVLS_BUFFERED && !run_shape(&timing, row->bytes / 2, row->bytes, &shape, error))
+    if (shape.algo == COLL_NVLS_BUFFERED && !run_shape(&timing, row->bytes / 2, row->bytes, &shape, NULL, error))
         return FALSE; /* its chunks, when it stands for a larger one */
     if (!sizes_choose(&timing, &shape, crossings, sizes))
         return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);

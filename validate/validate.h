@@ -74,6 +74,11 @@ typedef struct {
 GPtrArray *validate_rows_new(void); /* of ValidateRow, which it frees */
 /* Adds a file's rows. GError naming file, line and field. */
 gboolean validate_load(GPtrArray *rows, const char *path, GError **error);
+/* The cells of a line of CSV, in which quotes may enclose commas and doubled quotes; g_strfreev() frees them. */
+char **validate_split_line(const char *line);
+/* Adds the rows of a planner's table, nccl_perf.txt or custom_allreduce_perf.txt of aiconfigurator
+ * (validate/planner.c), as measured on the system `preset`. GError naming file, line and column. */
+gboolean validate_load_planner(GPtrArray *rows, const char *path, const char *preset, GError **error);
 /* Simulates all rows. FALSE: the system cannot be built, or a worker died; a row that cannot run is
  * skipped with its reason instead. */
 gboolean validate_run(const ValidateSetup *setup, GPtrArray *rows, GError **error);

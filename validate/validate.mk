@@ -7,6 +7,9 @@ libfanout_core_la_SOURCES += \
 	validate/journal.c \
 	validate/error_model.c \
 	validate/error_model.h \
+	validate/kriging.c \
+	validate/kriging.h \
+	validate/planner.c \
 	validate/summary.c \
 	validate/timing.c \
 	validate/validate.c \
@@ -43,7 +46,8 @@ FIDELITY = \
 	validate/reference/published/nvl72.csv \
 	validate/reference/published/nccl_versions.csv \
 	validate/reference/published/nvl72_wide.csv
-EXTRA_DIST += $(REFERENCE) $(FIDELITY) validate/reference/README.md validate/reference/witness.py
+EXTRA_DIST += $(REFERENCE) $(FIDELITY) validate/reference/README.md validate/reference/neighbours.py \
+	validate/reference/witness.py
 
 # Every row of them simulated and compared; fails when a group is worse than recorded.
 VALIDATE_FLAGS =

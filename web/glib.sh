@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prepares GLib's sources for emscripten: glib.sh SOURCE FOLDER. SOURCE is the unpacked source of Debian's package; FOLDER gets
-# glibconfig.h and private/config.h. Meson is not used, since it would look for libffi, PCRE and
-# a resolver, none of which the simulator needs: what it would find of a 32-bit musl without processes stands below.
+# Prepares GLib's sources for emscripten: glib.sh SOURCE FOLDER. SOURCE is the unpacked source of Debian's package;
+# FOLDER gets glibconfig.h and private/config.h. Meson is not used, since it would look for libffi, PCRE and a resolver,
+# none of which the simulator needs: what it would find of a 32-bit musl without processes stands below.
 set -eu
 source=$1 out=$2
 mkdir -p "$out/private"
@@ -32,7 +32,8 @@ put g_pollin 1; put g_pollout 4; put g_pollpri 2; put g_pollhup 16; put g_poller
 put g_module_suffix so; put g_pid_type int; put g_pid_format '"i"'
 put g_af_unix 1; put g_af_inet 2; put g_af_inet6 10; put g_msg_oob 1; put g_msg_peek 2; put g_msg_dontroute 4
 put g_dir_separator /; put g_searchpath_separator :
-sed -e "$edits" -e 's|^#mesondefine \(GLIB_HAVE_ALLOCA_H\|GLIB_USING_SYSTEM_PRINTF\|G_ATOMIC_LOCK_FREE\)|#define \1 1|' \
+yes='GLIB_HAVE_ALLOCA_H\|GLIB_USING_SYSTEM_PRINTF\|G_ATOMIC_LOCK_FREE'
+sed -e "$edits" -e 's|^#mesondefine \('"$yes"'\)|#define \1 1|' \
     -e 's|^#mesondefine \(G_VA_COPY_AS_ARRAY\|G_HAVE_ISO_VARARGS\|G_HAVE_GNUC_VISIBILITY\)|#define \1 1|' \
     -e 's|^#mesondefine G_HAVE_GROWING_STACK|#define G_HAVE_GROWING_STACK 0|' \
     -e 's|^#mesondefine \([A-Z_]*STATIC[A-Z_]*\|FFI_STATIC_BUILD\)|#define \1 1|' \
@@ -53,10 +54,12 @@ fi
         HAVE_POLL_H HAVE_PWD_H HAVE_SCHED_H HAVE_STDINT_H HAVE_STDLIB_H HAVE_STRINGS_H HAVE_STRING_H HAVE_SYS_PARAM_H \
         HAVE_SYS_POLL_H HAVE_SYS_RESOURCE_H HAVE_SYS_SELECT_H HAVE_SYS_STAT_H HAVE_SYS_TIMES_H HAVE_SYS_TIME_H \
         HAVE_SYS_TYPES_H HAVE_SYS_UIO_H HAVE_SYS_WAIT_H HAVE_UNISTD_H HAVE_WCHAR_H HAVE_LANGINFO_CODESET \
-        HAVE_CODESET HAVE_C99_SNPRINTF HAVE_C99_VSNPRINTF HAVE_UNIX98_PRINTF HAVE_VSNPRINTF HAVE_SNPRINTF HAVE_STRERROR_R \
+        HAVE_CODESET HAVE_C99_SNPRINTF HAVE_C99_VSNPRINTF HAVE_UNIX98_PRINTF HAVE_VSNPRINTF HAVE_SNPRINTF \
+        HAVE_STRERROR_R \
         HAVE_CLOCK_GETTIME HAVE_FCHMOD HAVE_FSYNC HAVE_FTRUNCATE HAVE_GETTIMEOFDAY HAVE_GMTIME_R HAVE_LOCALTIME_R \
         HAVE_LSTAT HAVE_MMAP HAVE_POSIX_MEMALIGN HAVE_MEMALIGN HAVE_READLINK HAVE_SETENV HAVE_UNSETENV HAVE_STPCPY \
-        HAVE_STRCASECMP HAVE_STRNCASECMP HAVE_STRNLEN HAVE_STRSIGNAL HAVE_SYMLINK HAVE_TIMEGM HAVE_POLL HAVE_ISINF HAVE_ISNAN \
+        HAVE_STRCASECMP HAVE_STRNCASECMP HAVE_STRNLEN HAVE_STRSIGNAL HAVE_SYMLINK HAVE_TIMEGM HAVE_POLL HAVE_ISINF \
+        HAVE_ISNAN \
         HAVE_DECL_ISINF HAVE_DECL_ISNAN HAVE_LONG_LONG HAVE_LONG_DOUBLE HAVE_INTMAX_T HAVE_WINT_T \
         HAVE_WCHAR_T HAVE_PTRDIFF_T HAVE_PTHREAD_ATTR_SETSTACKSIZE HAVE_PTHREAD_CONDATTR_SETCLOCK THREADS_POSIX \
         HAVE_INTTYPES_H_WITH_UINTMAX HAVE_STDINT_H_WITH_UINTMAX STDC_HEADERS HAVE_VASPRINTF USE_SYSTEM_PRINTF \

@@ -1,7 +1,7 @@
-/* The kernel of sim/engine/kernel.h without SystemC, for WebAssembly, where its C++ library is not at hand: one loop, and a
- * stack of its own for each thread by emscripten's fibres. The order is SystemC's, which the tests of `make web` compare byte
- * by byte: what is notified in this instant runs in the order of notification, then comes the next delta cycle, then the
- * earliest time that anybody waits for.
+/* The kernel of sim/engine/kernel.h without SystemC, for WebAssembly, where its C++ library is not at hand: one loop,
+ * and a stack of its own for each thread by emscripten's fibres. The order is SystemC's, which the tests of `make web`
+ * compare byte by byte: what is notified in this instant runs in the order of notification, then comes the next delta
+ * cycle, then the earliest time that anybody waits for.
  *
  * Left out: waveforms (they are refused), components of SystemC's own, and looking at how much of a stack was used. */
 #include "sim/engine/kernel.h"
@@ -197,7 +197,8 @@ static Slot *slot_first(Kernel *k)
     Slot *first = NULL;
     for (guint i = 0; i < k->slots->len; i++) {
         Slot *slot = &g_array_index(k->slots, Slot, i);
-        if (slot->armed && (!first || slot->at_ps < first->at_ps || (slot->at_ps == first->at_ps && slot->order < first->order)))
+        if (slot->armed &&
+            (!first || slot->at_ps < first->at_ps || (slot->at_ps == first->at_ps && slot->order < first->order)))
             first = slot;
     }
     return first;

@@ -1,5 +1,5 @@
-/* What WebAssembly does not have, for code that asks what there is: benchmarks of the host itself, kinds of plots, formats of
- * traces, translations, and the page of a run that `--monitor` serves. */
+/* What WebAssembly does not have, for code that asks what there is: benchmarks of the host itself, kinds of plots,
+ * formats of traces, translations, and the page of a run that `--monitor` serves. */
 #include <glib.h>
 #include <time.h>
 

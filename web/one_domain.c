@@ -1,4 +1,5 @@
-/* One domain, for WebAssembly: what sim/engine/domain.c has for several threads is refused there, where a page has one. */
+/* One domain, for WebAssembly: what sim/engine/domain.c has for several threads is refused there, where a page has one.
+ * */
 #include "sim/engine/domain.h"
 
 #include "sim/engine/internal.h"
@@ -11,7 +12,8 @@ gboolean sim_split(Sim *sim, guint n, Sim *far[], SimTime lookahead_ps, const Si
                    GError **error)
 {
     (void)sim, (void)n, (void)far, (void)lookahead_ps, (void)exchange, (void)user;
-    g_set_error(error, sim_error_quark(), SIM_ERROR_DOMAINS, "several domains: a page has one thread; leave --cores away");
+    g_set_error(error, sim_error_quark(), SIM_ERROR_DOMAINS,
+                "several domains: a page has one thread; leave --cores away");
     return FALSE;
 }
 

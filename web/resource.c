@@ -1,10 +1,10 @@
 /* Files inside the program, for WebAssembly: a reader of what glib-compile-resources writes, GVDB's format.
  *
- * The file begins with a signature of 8 bytes, a version, options, and where its only table lies. A table is a number of words
- * of a Bloom filter, a number of buckets, the filter, the buckets, and then items of 24 bytes: a hash, the number of the
- * parent, where the key lies and how long it is, the kind, and where the value lies. A whole name is the parent's name and
- * the key. The value of a file ('v') is its size, flags, and its bytes. There are a dozen files: all items are looked at.
- * Source: the public description of GVDB, and files that the tool had written. */
+ * The file begins with a signature of 8 bytes, a version, options, and where its only table lies. A table is a number
+ * of words of a Bloom filter, a number of buckets, the filter, the buckets, and then items of 24 bytes: a hash, the
+ * number of the parent, where the key lies and how long it is, the kind, and where the value lies. A whole name is the
+ * parent's name and the key. The value of a file ('v') is its size, flags, and its bytes. There are a dozen files: all
+ * items are looked at. Source: the public description of GVDB, and files that the tool had written. */
 #include <gio/gio.h>
 #include <string.h>
 
@@ -36,7 +36,8 @@ static ResourceItem resource_item(const GResource *resource, gsize items_at, gui
 static gsize resource_items(const GResource *resource, guint *n)
 {
     const gsize start = resource_word(resource, RESOURCE_ROOT_AT), end = resource_word(resource, RESOURCE_ROOT_AT + 4);
-    const gsize filter = resource_word(resource, start) & ((1u << 27) - 1), buckets = resource_word(resource, start + 4);
+    const gsize filter = resource_word(resource, start) & ((1u << 27) - 1),
+                buckets = resource_word(resource, start + 4);
     const gsize at = start + 8 + 4 * (filter + buckets);
     *n = (guint)((end - at) / sizeof(ResourceItem));
     return at;
@@ -45,7 +46,9 @@ static gsize resource_items(const GResource *resource, guint *n)
 static char *resource_name(const GResource *resource, gsize items_at, guint index)
 {
     const ResourceItem item = resource_item(resource, items_at, index);
-    g_autofree char *before = item.parent == (guint32)RESOURCE_NO_PARENT ? g_strdup("") : resource_name(resource, items_at, item.parent);
+    g_autofree char *before = item.parent == (guint32)RESOURCE_NO_PARENT
+                                  ? g_strdup("")
+                                  : resource_name(resource, items_at, item.parent);
     return g_strdup_printf("%s%.*s", before, item.key_bytes, (const char *)resource->data + item.key_start);
 }
 

@@ -1,5 +1,5 @@
-// The command under node, as the native one would be called: node run.js FOLDER ARG... FOLDER has fanout.module.js. Files that
-// it writes come into the current folder. For tests.
+// The command under node, as the native one would be called: node run.js FOLDER ARG... FOLDER has fanout.module.js.
+// Files that it writes come into the current folder. For tests.
 const fs = require('fs'), path = require('path'), vm = require('vm');
 const folder = process.argv[2];
 globalThis.Fanout = require(path.resolve(folder, 'fanout.module.js'));

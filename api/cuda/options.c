@@ -35,6 +35,7 @@ EngineSpec options_engine(const CudaSpec *spec, const FabricSpec *fabric)
         .ptx_trace = options_env("FANOUT_PTX_TRACE", NULL),
         .query_quantum_ps = spec->query_quantum_ns * PS_PER_NS,
         .rank_skew_ps = spec->rank_skew_us * PS_PER_US,
+        .clique_gpus = (guint32)spec->clique_gpus,
         .sticky_faults = spec->sticky_faults,
         .watchdog_us = spec->watchdog_ms * 1000,
         .quiet_us = spec->quiet_ms * 1000,

@@ -7,7 +7,9 @@
 #include "model/presets/preset.h"
 #include "device/launch_time.h"
 
-static const char *const gpu_names[] = {"auto", "a100", "h100", "h200", "b200", "gb200", NULL};
+static const char *const gpu_names[] = {"auto", "a100", "h100", "h200", "b200", "gb200", "vr200", NULL};
+static const char *const endpoint_names[] = {"auto", "on", "off", NULL};
+static const char *const clique_names[] = {"add", "later", NULL};
 static const char *const overlap_names[] = {"reject", "last-wins", NULL};
 static const char *const late_import_names[] = {"refuse", "fresh", NULL};
 static const char *const unbind_names[] = {"exact", "by-offset", NULL};
@@ -18,7 +20,7 @@ static const char *const fm_names[] = {"ok", "absent", "broken", "restarted", "s
 #define GIB ((guint64)1 << 30)
 
 const ParamRow cuda_spec_rows[] = {
-    PARAM_U64(CudaSpec, driver_version, "", 12010, 13020, "what cuDriverGetVersion says"),
+    PARAM_U64(CudaSpec, driver_version, "", 12010, 13050, "what cuDriverGetVersion says"),
     PARAM_ENUM(CudaSpec, gpu, gpu_names, "model of GPU: attributes, name, memory size"),
     PARAM_U64(CudaSpec, devices, "GPUs", 0, VAS_GPUS_MAX, "how many GPUs the process sees; 0: all"),
     PARAM_BOOL(CudaSpec, multicast, "attribute 132; without it the family is not supported"),
@@ -31,6 +33,19 @@ const ParamRow cuda_spec_rows[] = {
               "objects from this size on are recommended this granularity"),
     PARAM_U64(CudaSpec, multicast_slots, "entries", 0, 65536,
               "multicast IDs that may be used; 0: what the switches have"),
+    PARAM_U64(
+        CudaSpec, multicast_unaligned_binds, "", 0, 65536,
+        "binds of memory from another offset than a multiple of the granularity that a GPU has room for, of a model "
+        "that takes them (SM 10.7)"),
+    PARAM_U64(
+        CudaSpec, clique_gpus, "GPUs", 0, VAS_GPUS_MAX,
+        "GPUs of a fabric clique, in the order of their numbers: members of a multicast object or endpoint are of "
+        "one; 0: all are"),
+    PARAM_ENUM(CudaSpec, clique_check, clique_names,
+               "who refuses a member of another clique: the call that adds it, or those that bind, map and query"),
+    PARAM_ENUM(CudaSpec, endpoints, endpoint_names, "logical endpoints are supported; auto: by models that have them"),
+    PARAM_U64(CudaSpec, endpoint_align_bytes, "bytes", 4096, GIB, "alignment of what is bound to an endpoint"),
+    PARAM_U64(CudaSpec, endpoint_max_bytes, "bytes", 4096, 1024 * GIB, "the longest endpoint"),
     PARAM_ENUM(CudaSpec, overlapping_binds, overlap_names, "second bind that overlaps a first"),
     PARAM_ENUM(CudaSpec, late_import, late_import_names, "import after the creator's release"),
     PARAM_ENUM(CudaSpec, unbind_mismatch, unbind_names, "unbind of another range than was bound"),
@@ -60,7 +75,7 @@ const ParamRow cuda_spec_rows[] = {
 
 const char cuda_spec_defaults[] =
     "[cuda]\n"
-    "# assumed: the newest the library knows; 13000 hides the _v2 binds\n"
+    "# assumed: what most programs of today were built for; 13050 is the newest, 13000 hides the _v2 binds\n"
     "driver_version=13020\n"
     "# assumed: the one that the system's title names\n"
     "gpu=auto\n"
@@ -80,6 +95,18 @@ const char cuda_spec_defaults[] =
     "multicast_large_bytes=536870912\n"
     "# source: 0 is what the system's switches have (128 in NVSwitch 3)\n"
     "multicast_slots=0\n"
+    "# assumed: as many as a switch has extended entries of its multicast table; the driver's page only says few\n"
+    "multicast_unaligned_binds=16\n"
+    "# assumed: one clique, as fabric managers of these systems form\n"
+    "clique_gpus=0\n"
+    "# source: the driver's page: adding may fail, and so may what comes later\n"
+    "clique_check=add\n"
+    "# assumed: from SM 10.7 on, as the unaligned binds that came with them\n"
+    "endpoints=auto\n"
+    "# assumed: pages of 2 MiB, as multicast objects have\n"
+    "endpoint_align_bytes=2097152\n"
+    "# assumed: more than a GPU's memory; NCCL asks for one as long as that rounded up\n"
+    "endpoint_max_bytes=1099511627776\n"
     "# assumed: undocumented; the kernel module does not check\n"
     "overlapping_binds=reject\n"
     "# assumed: undefined; the trap that PyTorch describes is 'fresh'\n"
@@ -121,8 +148,9 @@ static CudaGpu spec_gpu_of_title(const char *title)
     static const struct {
         const char *text;
         CudaGpu gpu;
-    } known[] = {{"GB200", CUDA_GPU_GB200}, {"GB300", CUDA_GPU_GB200}, {"B200", CUDA_GPU_B200},
-                 {"B300", CUDA_GPU_B200},   {"H200", CUDA_GPU_H200},   {"A100", CUDA_GPU_A100}};
+    } known[] = {{"VR200", CUDA_GPU_VR200}, {"GB200", CUDA_GPU_GB200}, {"GB300", CUDA_GPU_GB200},
+                 {"B200", CUDA_GPU_B200},   {"B300", CUDA_GPU_B200},   {"H200", CUDA_GPU_H200},
+                 {"A100", CUDA_GPU_A100}};
 
     for (guint i = 0; title && i < G_N_ELEMENTS(known); i++)
         if (strstr(title, known[i].text))

@@ -5,10 +5,14 @@
 #include "model/fabric/fabric.h"
 #include "sim/param/param.h"
 
+#define CUDA_VERSION_DEFAULT 13020 /* driver_version while no options are loaded */
+
 typedef enum { CUDA_OVERLAP_REJECT, CUDA_OVERLAP_LAST_WINS } CudaOverlap;
 typedef enum { CUDA_LATE_IMPORT_REFUSE, CUDA_LATE_IMPORT_FRESH } CudaLateImport;
 typedef enum { CUDA_RELEASED_ACCEPT, CUDA_RELEASED_REFUSE } CudaReleased;
 typedef enum { CUDA_UNBIND_EXACT, CUDA_UNBIND_BY_OFFSET } CudaUnbind;
+typedef enum { CUDA_ENDPOINTS_AUTO, CUDA_ENDPOINTS_ON, CUDA_ENDPOINTS_OFF } CudaEndpoints;
+typedef enum { CUDA_CLIQUE_AT_ADD, CUDA_CLIQUE_LATER } CudaCliqueCheck;
 typedef enum { CUDA_FREED_BIND_DETACH, CUDA_FREED_BIND_HOLD } CudaFreedBind;
 typedef enum { CUDA_FM_OK, CUDA_FM_ABSENT, CUDA_FM_BROKEN, CUDA_FM_RESTARTED, CUDA_FM_STOPPED } CudaFmState;
 typedef enum {
@@ -18,6 +22,7 @@ typedef enum {
     CUDA_GPU_H200,
     CUDA_GPU_B200,
     CUDA_GPU_GB200,
+    CUDA_GPU_VR200,
     CUDA_GPUS
 } CudaGpu;
 
@@ -32,6 +37,12 @@ typedef struct {
     guint64 multicast_recommended_bytes;
     guint64 multicast_large_bytes;
     guint64 multicast_slots;
+    guint64 multicast_unaligned_binds;
+    guint64 clique_gpus;
+    int clique_check; /* CudaCliqueCheck */
+    int endpoints;    /* CudaEndpoints */
+    guint64 endpoint_align_bytes;
+    guint64 endpoint_max_bytes;
     int overlapping_binds; /* CudaOverlap */
     int late_import;       /* CudaLateImport */
     int unbind_mismatch;   /* CudaUnbind */
@@ -62,10 +73,25 @@ extern const char cuda_spec_defaults[];
 gboolean cuda_spec_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, const char *system, const char *config,
                         char **sets, GError **error);
 
+/* Its links reach beyond one host: trays of a rack. */
+static inline gboolean cuda_gpu_is_of_rack(CudaGpu gpu) { return gpu == CUDA_GPU_GB200 || gpu == CUDA_GPU_VR200; }
+
 /* GPUs of one host of a system that has several; 0: it has one. */
 static inline guint cuda_spec_tray_gpus(const CudaSpec *spec)
 {
-    return spec->tray_gpus != 0 ? (guint)spec->tray_gpus : spec->gpu == CUDA_GPU_GB200 ? 4 : 0;
+    return spec->tray_gpus != 0 ? (guint)spec->tray_gpus : cuda_gpu_is_of_rack((CudaGpu)spec->gpu) ? 4 : 0;
+}
+
+/* Logical endpoints are there, and memory may be bound from a multiple of 256 bytes on: what came with SM 10.7. */
+static inline gboolean cuda_spec_endpoints(const CudaSpec *spec)
+{
+    return spec->endpoints == CUDA_ENDPOINTS_ON ||
+           (spec->endpoints == CUDA_ENDPOINTS_AUTO && spec->gpu == CUDA_GPU_VR200);
+}
+/* The clique of a GPU of the system. Members of a multicast object or endpoint are of one. */
+static inline guint32 cuda_spec_clique(const CudaSpec *spec, guint16 gpu)
+{
+    return spec->clique_gpus != 0 ? gpu / (guint32)spec->clique_gpus : 0;
 }
 
 #endif

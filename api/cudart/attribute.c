@@ -144,6 +144,10 @@ RT V2(cudaMemAdvise)(const void *at, size_t bytes, int advice, CUmemLocation loc
 {
     CALL(cuMemAdvise_v2((CUdeviceptr)(uintptr_t)at, bytes, (CUmem_advise)advice, location));
 }
+RT cudaMemGetLocationInfo(const void *at, size_t bytes, size_t summary, size_t sampling, CUmemLocation *locations)
+{
+    CALL(cuMemGetLocationInfo((CUdeviceptr)(uintptr_t)at, bytes, summary, sampling, locations));
+}
 RT cudaMemRangeGetAttribute(void *data, size_t data_bytes, int attribute, const void *at, size_t bytes)
 {
     CUdeviceptr p = (CUdeviceptr)(uintptr_t)at;

@@ -283,10 +283,11 @@ RT cudaGetFuncBySymbol(CUfunction *function, const void *host) { CALL(function_o
 
 static CUresult attributes(cudaFuncAttributes *a, const void *host)
 {
+    enum { RUNTIME_ATTRIBUTES = 16 }; /* that the runtime's structure has; the driver may know more */
     CUfunction f;
-    int v[CU_FUNC_ATTRIBUTE_MAX];
+    int v[RUNTIME_ATTRIBUTES];
     CUresult result = a ? function_of(host, &f) : CUDA_ERROR_INVALID_VALUE;
-    for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX && result == CUDA_SUCCESS; i++)
+    for (int i = 0; i < RUNTIME_ATTRIBUTES && result == CUDA_SUCCESS; i++)
         result = cuFuncGetAttribute(&v[i], (CUfunction_attribute)i, f);
     if (result == CUDA_SUCCESS)
         *a = (cudaFuncAttributes){(size_t)v[1], (size_t)v[2], (size_t)v[3], v[0], v[4],  v[5],

@@ -21,6 +21,12 @@ RT cudaIpcOpenEventHandle(CUevent *e, CUipcEventHandle handle) { CALL(cuIpcOpenE
 RT cudaEventElapsedTime(float *ms, CUevent a, CUevent b) { CALL(cuEventElapsedTime(ms, a, b)); }
 
 RT cudaStreamBeginCapture(CUstream s, int mode) { CALL(cuStreamBeginCapture(s, (CUstreamCaptureMode)mode)); }
+RT cudaStreamBeginRecaptureToGraph(CUstream s, int mode, CUgraph g, CUgraphRecaptureCallback mismatch, void *user)
+{
+    /* the function would be told of kernels as the driver names them, which the program does not know */
+    CALL(mismatch ? CUDA_ERROR_NOT_SUPPORTED
+                  : cuStreamBeginRecaptureToGraph(s, (CUstreamCaptureMode)mode, g, NULL, user));
+}
 RT cudaStreamEndCapture(CUstream s, CUgraph *g) { CALL(cuStreamEndCapture(s, g)); }
 RT cudaStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { CALL(cuStreamIsCapturing(s, status)); }
 RT V3(cudaStreamGetCaptureInfo)(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *g,

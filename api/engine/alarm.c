@@ -1,4 +1,5 @@
 /* Alarms of an owner's clients: what is to happen in simulated time, armed as a standstill ends. See gate.h. */
+#include "api/engine/alarm.h"
 #include "api/engine/internal.h"
 
 struct EngineAlarm {
@@ -47,6 +48,8 @@ void engine_alarm_arm(EngineAlarm *alarm)
         sim_after(alarm->engine->sim, &alarm->event, alarm->after_ps, EVENT_PRIORITY_PROCESS);
     alarm->armed = TRUE;
 }
+
+Event *engine_alarm_event(EngineAlarm *alarm) { return &alarm->event; }
 
 void engine_alarm_free(EngineAlarm *alarm)
 {

@@ -1,6 +1,7 @@
 /* What passes between the engine's thread and the others: answers to calls, sleep until something is posted, and calls
  * of host functions, which run on a thread of their own. */
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 #include "sim/host_clock.h"
 
@@ -19,7 +20,7 @@ void engine_disturbed(Engine *engine)
 
 void engine_tell_time(Engine *engine)
 {
-    __atomic_store_n(&engine->seen_ps, sim_now_ps(engine->sim), __ATOMIC_RELEASE);
+    __atomic_store_n(&engine->seen_ps, engine_now_ps(engine), __ATOMIC_RELEASE);
     if (engine->spec.gate)
         __atomic_store_n(engine->spec.gate->seen_ps, engine->seen_ps, __ATOMIC_RELEASE);
 }

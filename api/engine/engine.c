@@ -1,6 +1,7 @@
 /* See engine.h: the thread, what each request leads to, and when simulated time may run. Nothing in this room calls
  * up to here. */
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -63,7 +64,7 @@ static gboolean handle(Engine *engine, EngineCall *call)
     const EngineRequest *request = &call->request;
 
     switch (request->op) {
-    case ENGINE_NOW: call->reply.time_ps = sim_now_ps(engine->sim); return TRUE;
+    case ENGINE_NOW: call->reply.time_ps = engine_now_ps(engine); return TRUE;
     case ENGINE_REPORT:
         if (request->object != 0) {
             engine_stats_report_client(engine, (Report *)(guintptr)request->argument, request->object);
@@ -233,6 +234,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     g_queue_init(&engine->calls);
     g_queue_init(&engine->returned);
     engine->objects = g_ptr_array_new();
+    engine->unicasts = g_ptr_array_new();
     engine->contexts = g_hash_table_new(NULL, NULL);
     engine->streams = g_ptr_array_new();
     engine->shown = g_array_new(FALSE, TRUE, sizeof(guint32));

@@ -34,8 +34,8 @@ typedef enum {
     ENGINE_MAP,
     ENGINE_UNMAP,
     ENGINE_ACCESS,
-    /* multicast objects: members in value, bytes -> value = object; object (+ gpu, offset, bytes,
-       region) */
+    /* multicast objects: members in value, bytes, access: EngineObjectKind -> value = object; object (+ gpu, offset,
+       bytes, region) */
     ENGINE_OBJECT_NEW,
     ENGINE_OBJECT_FREE,
     ENGINE_OBJECT_HANDLE, /* value: what the program calls it, for reports */
@@ -47,6 +47,11 @@ typedef enum {
     ENGINE_OBJECT_UNBIND,  /* value, of both: the bind's number in the team's page, for an owner of several processes */
     ENGINE_OBJECT_CHANGED, /* value: so many changes of the team's page; those that wait look again. By a gate */
     ENGINE_OBJECT_WAIT,    /* until it counts more than value; by a gate */
+    /* logical endpoints: identifiers of the caller's program from value on, as many as bytes says */
+    ENGINE_ENDPOINT_RESERVE,
+    ENGINE_ENDPOINT_RELEASE,
+    ENGINE_ENDPOINT_SET, /* value: the identifier, reserved; object: to which it leads from now on, 0: to nothing;
+                          * access: EndpointFlags (model/memory/endpoint.h) */
     /* streams and events: -> value = number; context in object, flags in access (1: non-blocking,
      * 2: the context's legacy default stream) */
     ENGINE_STREAM_NEW,
@@ -56,7 +61,8 @@ typedef enum {
     /* queued work: stream + the fields named */
     ENGINE_COPY,        /* address, source, bytes, gpu (whose copy engine); access: EngineHostSide;
                           wait: EngineWait; region + object: contexts that it waits for, and they for
-                          it, or 0 */
+                          it, or 0; width: EngineEndpointSide, whose side is an offset in an endpoint: of the
+                          destination in pitch, of the source in source_pitch stands its identifier */
     ENGINE_COPY_2D,     /* the same with width, height, pitch (destination) and source_pitch */
     ENGINE_FILL,        /* address, value, width (1, 2, 4), bytes, pitch and height for 2D, gpu, wait;
                           access: ENGINE_HOST_DESTINATION for registered host memory */
@@ -92,6 +98,17 @@ typedef enum {
     ENGINE_HOST_BOTH,
     ENGINE_HOST_EARLY
 } EngineHostSide;
+
+/* Of a copy: which side is a logical endpoint. */
+typedef enum { ENGINE_ENDPOINT_NONE, ENGINE_ENDPOINT_DESTINATION, ENGINE_ENDPOINT_SOURCE } EngineEndpointSide;
+
+/* Whose team and binds an object of the engine is. A unicast endpoint has a team of one and nothing in the switches. */
+typedef enum {
+    ENGINE_OBJECT_MULTICAST,
+    ENGINE_OBJECT_ENDPOINT_UNICAST,
+    ENGINE_OBJECT_ENDPOINT_MULTICAST,
+    ENGINE_OBJECT_KINDS
+} EngineObjectKind;
 
 /* ENGINE_RECORD, access: the event is a graph's own, and kernels around it are as if it were not there. */
 #define ENGINE_RECORD_OF_GRAPH 1u
@@ -181,6 +198,7 @@ typedef struct {
     gboolean flow;          /* bulk loops of kernels as flows; without keep_bytes only */
     gboolean timeline;      /* remember when work ran, for ENGINE_TIMELINE */
     const gint16 *ordinal;  /* of each GPU of the system, for reports; -1: not seen. NULL: none */
+    guint32 clique_gpus;    /* GPUs of a clique of logical endpoints, in the order of their numbers; 0: all are one */
     gboolean sticky_faults; /* a fault stays with its context, as in CUDA */
     guint64 watchdog_us;    /* host time of standstill after which waits end; 0: only when sure */
     guint64 quiet_us; /* host time without a call after which work goes on by itself; 0: only for other processes */

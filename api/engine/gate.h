@@ -15,6 +15,7 @@ typedef struct EngineCall {
     EngineRequest request;
     EngineReply reply;
     gboolean done;
+    gboolean patient;    /* of engine_wait_quiet(): it does not go on before */
     pthread_cond_t cond; /* of a thread of this process */
     void *from;          /* the gate's; NULL: a thread of this process */
 } EngineCall;
@@ -43,6 +44,8 @@ void engine_host_returned(Engine *engine, void *work);
 void engine_wait_outside(Engine *engine, EngineCall *call);
 /* A thread that a message has woken: it is answered when all others are quiet. */
 void engine_wait_woken(Engine *engine, EngineCall *call);
+/* The same, also where others compute for long. No time passes. */
+void engine_wait_quiet(Engine *engine, EngineCall *call);
 void engine_answer_now(Engine *engine, EngineCall *call, EngineStatus status);
 /* Who made a call that is not answered is gone. */
 void engine_call_gone(Engine *engine, EngineCall *call);

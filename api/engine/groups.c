@@ -310,18 +310,22 @@ static void add_group(Table *table, guint number, const Row *row)
     table_fixed(table, busy ? row->busy.switch_pct / sum_ps : NAN);
 }
 
-void engine_groups_report(Engine *engine, Report *report)
+void engine_groups_settle(Engine *engine)
 {
-    EngineGroups *groups = &engine->groups;
+    const GPtrArray *open = engine->groups.open;
 
-    for (guint i = groups->open->len; i-- > 0;) { /* that ended at the very end of the run */
-        EngineGroup *group = groups->open->pdata[i];
+    for (guint i = open->len; i-- > 0;) {
+        EngineGroup *group = open->pdata[i];
         if (group->running == 0) {
             sim_cancel(engine->sim, &group->ends);
             group_end(group);
         }
     }
-    const GPtrArray *rows = groups->rows;
+}
+
+void engine_groups_report(Engine *engine, Report *report)
+{
+    const GPtrArray *rows = engine->groups.rows;
     const TableFlags flags = rows->len > ENGINE_TEXT_ROWS_MAX ? TABLE_NO_TEXT : 0;
     if (rows->len == 0)
         return;

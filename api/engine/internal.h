@@ -71,6 +71,7 @@ struct Work {
     gboolean done;
     FaultKind fault;
     SimTime submit_ps, start_ps, end_ps;
+    SimTime skipped_ps;   /* at its end: skip.h */
     EngineCall *call;     /* a wait: whom to wake */
     Work *of;             /* a wait for one piece of work: a reference */
     gboolean guarded;     /* a call waits for it, and is told of its faults */
@@ -117,6 +118,7 @@ typedef struct {
     guint64 bytes;
     guint64 binds; /* that were made */
     guint32 team;  /* GPUs asked for */
+    EngineObjectKind kind;
     GString *members;
 } ObjectNote;
 
@@ -147,6 +149,7 @@ struct Engine {
     GPtrArray *vases;      /* Vas by client; NULL: it is gone */
     GPtrArray *objects;    /* McObject by number, which is its id too; [0] NULL */
     GArray *notes;         /* ObjectNote by object */
+    GPtrArray *unicasts;   /* EngineUnicast (endpoint.h) by number, less ENGINE_UNICAST */
     GArray *windows;       /* ObjectWindow that are mapped */
     GHashTable *contexts;  /* id -> EngineContext */
     GPtrArray *streams;    /* EngineStream by number */
@@ -166,7 +169,8 @@ struct Engine {
     Tree *tree;
     gboolean disturbed;  /* something has been, since time ran last */
     gboolean stirred;    /* something has been answered or asked since the latest try of a proof */
-    SimTime stirred_ps;  /* when it last was */
+    SimTime stirred_ps;  /* when it last was, by the job's clock */
+    guint64 skipped_ps;  /* of it, what is left out of the model's: skip.h */
     gboolean quiet;      /* it was proved, and nothing has been answered or asked since */
     gboolean spins;      /* but for threads that spin: for a quantum of time alone */
     gboolean was_forced; /* cuda.quiet_ms has let time run: a thread still runs */
@@ -251,9 +255,6 @@ static inline gboolean engine_wants_time(const Engine *engine) /* a call waits f
 gboolean engine_is_quiet(Engine *engine);   /* lock held, given up inside: time may run */
 void engine_standstill_end(Engine *engine); /* without the lock: what came within it starts, in its order */
 void engine_await_quiet(Engine *engine);    /* lock held, given up inside: until the next look is worth it */
-/* alarm.c */
-gint engine_alarm_compare(const EngineAlarm *a, const EngineAlarm *b);
-void engine_alarm_arm(EngineAlarm *alarm);
 /* gate.c */
 void engine_bury_clients(Engine *engine); /* frees the address spaces of those that nothing uses any more */
 void engine_value_give_up(Work *work);    /* value.c: a wait for a value that no call waits for any more */
@@ -367,8 +368,9 @@ void engine_arrivals_report(Engine *engine, Report *report, guint32 client); /* 
 
 /* groups.c: launches of one kernel on several GPUs at once */
 void engine_groups_init(EngineGroups *groups);
-void engine_groups_join(Work *work);  /* a launch starts */
-void engine_groups_leave(Work *work); /* it has ended; work->counted is there */
+void engine_groups_join(Work *work);       /* a launch starts */
+void engine_groups_leave(Work *work);      /* it has ended; work->counted is there */
+void engine_groups_settle(Engine *engine); /* at the end of the run: those whose launches have ended are over */
 void engine_groups_report(Engine *engine, Report *report);
 
 /* faults.c */

@@ -1,15 +1,19 @@
 /* The engine's part of memory and multicast objects: regions, address space, members and binds. */
-#include "api/engine/internal.h"
+#include "api/engine/endpoint.h"
 
 #include <gio/gio.h>
 
 McObject *engine_object(Engine *engine, guint32 number)
 {
+    if (number & ENGINE_UNICAST)
+        return engine_unicast(engine, number)->object;
     return number < engine->objects->len ? g_ptr_array_index(engine->objects, number) : NULL;
 }
 
 static ObjectNote *note_of(Engine *engine, guint32 object)
 {
+    if (object & ENGINE_UNICAST)
+        return &engine_unicast(engine, object)->note;
     if (object >= engine->notes->len)
         g_array_set_size(engine->notes, object + 1);
     return &g_array_index(engine->notes, ObjectNote, object);
@@ -62,13 +66,26 @@ static void unmap(Engine *engine, const EngineRequest *request)
 
 static void object_new(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
+    if (request->access == ENGINE_OBJECT_ENDPOINT_UNICAST) {
+        reply->value = engine_unicast_new(engine, request->bytes);
+        return;
+    }
     McObject *object = fabric_mc_object(engine->fabric, (guint32)request->value, request->bytes);
 
     g_assert(object->id == engine->objects->len);
     reply->value = object->id;
     g_ptr_array_add(engine->objects, object);
-    *note_of(engine, object->id) =
-        (ObjectNote){.bytes = request->bytes, .team = (guint32)request->value, .members = g_string_new(NULL)};
+    *note_of(engine, object->id) = (ObjectNote){.bytes = request->bytes,
+                                                .team = (guint32)request->value,
+                                                .members = g_string_new(NULL),
+                                                .kind = (EngineObjectKind)request->access};
+}
+
+/* Processes number endpoints each for itself: the lowest number of all is the one that reports say. */
+static void object_handle(ObjectNote *note, guint64 handle)
+{
+    if (note->kind == ENGINE_OBJECT_MULTICAST || note->handle == 0 || handle < note->handle)
+        note->handle = handle;
 }
 
 static void object_member(Engine *engine, const EngineRequest *request)
@@ -94,7 +111,11 @@ void engine_bury(Engine *engine)
 static void object_free(Engine *engine, guint32 number)
 {
     g_ptr_array_add(engine->graveyard, engine_object(engine, number));
-    engine->objects->pdata[number] = NULL;
+    engine_endpoints_forget(engine, engine_object(engine, number));
+    if (number & ENGINE_UNICAST)
+        engine_unicast(engine, number)->object = NULL;
+    else
+        engine->objects->pdata[number] = NULL;
     if (engine->running == 0)
         engine_bury(engine);
 }
@@ -117,6 +138,8 @@ static void object_ready(Engine *engine, const EngineRequest *request, EngineRep
     char **text = (char **)(gpointer)request->argument;
     g_autoptr(GError) why = NULL;
 
+    if (request->object & ENGINE_UNICAST)
+        return; /* it takes no entry */
     if (object->mcid == MC_MCID_NONE ? fabric_mc_attach(engine->fabric, object, &why)
                                      : fabric_mc_holds(engine->fabric, object))
         return;
@@ -140,9 +163,15 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         mapping = vas_find(engine_vas(engine, request->client), request->address);
         vas_set_access(mapping, (guint16)request->gpu, (VasAccess)request->access);
         return TRUE;
+    case ENGINE_ENDPOINT_RESERVE:
+    case ENGINE_ENDPOINT_RELEASE:
+    case ENGINE_ENDPOINT_SET:
+        engine_endpoint_request(engine, request, request->object != 0 ? engine_object(engine, request->object) : NULL,
+                                reply);
+        return TRUE;
     case ENGINE_OBJECT_NEW: object_new(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_FREE: object_free(engine, request->object); return TRUE;
-    case ENGINE_OBJECT_HANDLE: note_of(engine, request->object)->handle = request->value; return TRUE;
+    case ENGINE_OBJECT_HANDLE: object_handle(note_of(engine, request->object), request->value); return TRUE;
     case ENGINE_OBJECT_MEMBER: object_member(engine, request); return TRUE;
     case ENGINE_OBJECT_READY: object_ready(engine, request, reply); return TRUE;
     case ENGINE_OBJECT_BIND: object_bind(engine, request, reply); return TRUE;
@@ -173,29 +202,34 @@ void engine_table_hex(Table *table, guint64 value)
 #define OBJECTS_SAID 4u /* of many objects the first are said, and the table has all */
 
 /* Whether what was bound is whole: a team that is not complete is what programs wait for without knowing. */
-static void engine_objects_answer(const Engine *engine, Report *report)
+static void object_answer(const ObjectNote *note, guint number, Report *report)
 {
-    for (guint i = 1; i < MIN(engine->notes->len, OBJECTS_SAID + 1); i++) {
-        const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
-        g_auto(GStrv) members = g_strsplit(note->members->str, " ", -1);
-        const guint n = *note->members->str ? g_strv_length(members) : 0;
-        report_add_answer(report, "multicast %u has %u of the %u GPUs of its team; memory was bound %u times%s", i, n,
-                          (guint)note->team, (guint)note->binds,
-                          n < note->team    ? ": its team is not complete"
-                          : note->binds < n ? ": not every GPU has memory in it"
-                                            : "");
-    }
+    g_auto(GStrv) members = g_strsplit(note->members->str, " ", -1);
+    const guint n = *note->members->str ? g_strv_length(members) : 0;
+    const gboolean endpoint = note->kind != ENGINE_OBJECT_MULTICAST;
+
+    report_add_answer(report, "%s %u has %u of the %u GPUs of its team; memory was bound %u times%s",
+                      endpoint ? "endpoint" : "multicast", endpoint ? (guint)note->handle : number, n,
+                      (guint)note->team, (guint)note->binds,
+                      n < note->team    ? ": its team is not complete"
+                      : note->binds < n ? ": not every GPU has memory in it"
+                                        : "");
 }
 
 void engine_objects_report(Engine *engine, Report *report)
 {
-    if (engine->notes->len <= 1)
-        return;
-    engine_objects_answer(engine, report);
-    Table *table = report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
+    Table *table = NULL;
+    guint said = 0;
+
+    for (guint i = 1; i < engine->notes->len && said < OBJECTS_SAID; i++, said++)
+        object_answer(&g_array_index(engine->notes, ObjectNote, i), i, report);
     for (guint i = 1; i < engine->notes->len; i++) {
         const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
         g_autofree char *target = g_strdup_printf("multicast %u", i);
+        if (note->kind != ENGINE_OBJECT_MULTICAST)
+            continue;
+        if (!table)
+            table = report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
         table_text(table, target);
         engine_table_hex(table, note->handle);
         table_u64(table, note->bytes);
@@ -203,4 +237,5 @@ void engine_objects_report(Engine *engine, Report *report)
         table_text(table, note->members->str);
         table_u64(table, note->binds);
     }
+    engine_endpoints_report(engine, report);
 }

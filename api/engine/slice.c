@@ -1,6 +1,7 @@
 /* Lets simulated time run for a slice. After each, it looks at what may end the run from outside, and at what other
  * processes have recorded. */
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 #define SLICE_PS (100 * PS_PER_US)       /* how long time runs before new calls are looked at */
 #define SPIN_PARTS 8                     /* of what has passed since something was last: see spin_slice_ps() */
@@ -22,7 +23,7 @@ static guint64 spin_slice_ps(const Engine *engine)
     const SimTime quantum_ps = engine->spec.query_quantum_ps;
 
     return engine->active->len > 0 ? quantum_ps
-                                   : MAX(quantum_ps, (sim_now_ps(engine->sim) - engine->stirred_ps) / SPIN_PARTS);
+                                   : MAX(quantum_ps, (engine_now_ps(engine) - engine->stirred_ps) / SPIN_PARTS);
 }
 
 SimStatus engine_run_slice(Engine *engine)
@@ -31,6 +32,9 @@ SimStatus engine_run_slice(Engine *engine)
                        : engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS
                                                         : SLICE_PS;
 
+    const guint64 skipped_ps = engine_skip(engine, engine->spins ? slice_ps : G_MAXUINT64);
+    if (engine->spins)
+        slice_ps -= skipped_ps;
     engine->in_time = TRUE;
     SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
     SimTime fault_ps = sim_background_ps(engine->sim); /* the next fault, or the fabric manager's reaction to one */

@@ -3,7 +3,9 @@
  * While simulated time stands still, threads of the job run on the host and ask for work, in an order that the host
  * chose. None of it starts yet. Time may go on when the tree is quiet (tree.h); what was asked then starts in the order
  * of rank, process, thread and number, so that the same program gives the same run on every host. */
+#include "api/engine/alarm.h"
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -71,7 +73,7 @@ gboolean engine_is_quiet(Engine *engine)
     const gboolean stirred = engine->stirred;
     engine->stirred = FALSE;
     if (stirred)
-        engine->stirred_ps = sim_now_ps(engine->sim);
+        engine->stirred_ps = engine_now_ps(engine);
     pthread_mutex_unlock(&engine->lock);
     gboolean spins, quiet = tree_is_quiet(engine->tree, stirred, &spins, &busy);
     gboolean came = gate && gate->take(gate->self); /* who sleeps may have asked before it fell asleep */

@@ -9,6 +9,8 @@ static const char *copy_name(Engine *engine, const Work *work)
     const VasMapping *to = NULL, *from = NULL;
     Vas *vas = engine_vas(engine, r->client);
 
+    if (r->op == ENGINE_COPY && r->width != ENGINE_ENDPOINT_NONE)
+        return r->width == ENGINE_ENDPOINT_SOURCE ? "memcpy from endpoint" : "memcpy to endpoint";
     if (!(r->access & ENGINE_HOST_DESTINATION))
         to = vas_find(vas, r->address);
     if (!(r->access & ENGINE_HOST_SOURCE))
@@ -125,6 +127,7 @@ static void add_work(const GPtrArray *rows, Report *report)
 
 void engine_stats_report(Engine *engine, Report *report)
 {
+    engine_groups_settle(engine);
     report_add_fixed(report, "simulated_us", (double)sim_now_ps(engine->sim) / (double)PS_PER_US, 3, "us");
     report_add_answer(report, "the program %s %.2f us of simulated time%s", engine->stuck ? "is stuck after" : "takes",
                       (double)sim_now_ps(engine->sim) / (double)PS_PER_US,
@@ -135,6 +138,11 @@ void engine_stats_report(Engine *engine, Report *report)
         report_add_u64(report, "time_forced", engine->forced, "");
         report_add_note(report, "time_forced: so often simulated time went on while a thread of the program ran, since "
                                 "cuda.quiet_ms of the host had passed: what the report says depends on the host");
+    }
+    if (engine->skipped_ps > 0) {
+        report_add_fixed(report, "slept_us", (double)engine->skipped_ps / (double)PS_PER_US, 3, "us");
+        report_add_note(report, "slept_us: so much more time passed for the program while it slept and nothing was due "
+                                "on the machine; simulated_us and all times of this report are without it");
     }
     report_add_u64(report, "device_faults", engine->n_faults, "");
     if (engine->trace && engine->n_traced == 0)
@@ -153,6 +161,7 @@ void engine_stats_report(Engine *engine, Report *report)
 
 void engine_stats_report_client(Engine *engine, Report *report, guint32 client)
 {
+    engine_groups_settle(engine);
     report_add_fixed(report, "simulated_us", (double)sim_now_ps(engine->sim) / (double)PS_PER_US, 3, "us");
     add_work(rows_of_client(engine, client, FALSE), report);
     engine_launches_report(engine, report, client);

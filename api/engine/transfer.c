@@ -2,7 +2,7 @@
  *
  * Host memory that the fabric does not see is read when the work starts, or before the call returns
  * when the caller may change it then (as with a real driver's staging), and written when the work ends. */
-#include "api/engine/internal.h"
+#include "api/engine/endpoint.h"
 
 #include <string.h>
 
@@ -61,6 +61,17 @@ static gboolean fill_pattern(const EngineRequest *request, CopyEnd *source)
     return TRUE;
 }
 
+/* The same of an address, or of an offset in an endpoint. FALSE: the work is done, with a fault. */
+static gboolean side(Work *work, EngineEndpointSide which, guint64 id, guint64 at, CopyEnd *end, guint64 *room)
+{
+    if (work->request.op == ENGINE_COPY && work->request.width == which)
+        return engine_endpoint_end(work, (guint32)id, at, end, room);
+    if (end_at(work, at, end, room))
+        return TRUE;
+    engine_work_unmapped(work, at);
+    return FALSE;
+}
+
 static void step(Work *work);
 
 static void step_done(void *user, FaultKind fault, SimTime now_ps)
@@ -114,16 +125,14 @@ static void step(Work *work)
     guint64 destination = r->address + work->row * r->pitch + work->at;
     guint64 source = r->source + work->row * r->source_pitch + work->at;
     to = from = host;
-    if (!(r->access & ENGINE_HOST_DESTINATION) && !end_at(work, destination, &to, &room)) {
-        engine_work_unmapped(work, destination);
+    if (!(r->access & ENGINE_HOST_DESTINATION) &&
+        !side(work, ENGINE_ENDPOINT_DESTINATION, r->pitch, destination, &to, &room))
         return;
-    }
-    if (r->op == ENGINE_FILL) {
+    if (r->op == ENGINE_FILL)
         fill_pattern(r, &from);
-    } else if (!(r->access & ENGINE_HOST_SOURCE) && !end_at(work, source, &from, &room)) {
-        engine_work_unmapped(work, source);
+    else if (!(r->access & ENGINE_HOST_SOURCE) &&
+             !side(work, ENGINE_ENDPOINT_SOURCE, r->source_pitch, source, &from, &room))
         return;
-    }
     work->at += room;
     copy_start(engine->fabric, (guint16)r->gpu, &to, &from, room, r->op == ENGINE_FILL ? "memset" : "memcpy", step_done,
                work);

@@ -1,4 +1,5 @@
 /* See tree.h: the proof. */
+#include "api/engine/proc_stat.h"
 #include "api/engine/tree_parts.h"
 
 #include <fcntl.h>
@@ -67,7 +68,6 @@ void tree_on_spin(Tree *tree, TreeSpins spins, void *user, int fd)
 static void thread_look(Tree *tree, TreeThread *thread, gboolean *moved)
 {
     char text[TREE_STAT_BYTES], count[TREE_COUNT_BYTES] = "";
-    pid_t parent;
     gssize n = thread->stat_fd >= 0 ? pread(thread->stat_fd, text, sizeof text - 1, 0) : -1;
 
     if (n <= 0) {
@@ -80,11 +80,14 @@ static void thread_look(Tree *tree, TreeThread *thread, gboolean *moved)
     text[n] = '\0';
     if (thread->count_fd < 0 || pread(thread->count_fd, count, sizeof count - 1, 0) <= 0)
         g_strlcpy(count, text + MIN((gsize)n, 24), sizeof count); /* the times that it has used, among others */
-    const char *shut = strrchr(text,
-                               ')'); /* the state is behind it; tree_parse_stat() would take as long as the read */
+    const char *shut = strrchr(text, ')'); /* the state is behind it; to read all of it takes as long as the kernel */
+    ProcStat stat = {.state = 'R'};
     thread->state = shut && shut[1] == ' ' ? shut[2] : 'R';
-    if (thread->state != 'S' && !tree_parse_stat(text, &thread->state, &parent, thread->name))
-        thread->state = 'R';
+    if (thread->state != 'S') {
+        if (proc_stat_parse(text, &stat))
+            g_strlcpy(thread->name, stat.name, sizeof thread->name);
+        thread->state = stat.state;
+    }
     *moved = strcmp(count, thread->count) != 0;
     if (!*moved)
         return;

@@ -60,8 +60,6 @@ struct Tree {
 guint64 tree_newest(const Tree *tree);
 /* Meets what has been made since the last time (last_made). */
 void tree_update(Tree *tree);
-/* Names of threads may have spaces and brackets: what counts begins behind the last bracket. */
-gboolean tree_parse_stat(char *text, char *state, pid_t *parent, char name[32]);
 void tree_thread_close(TreeThread *thread);
 
 /* tree_packets.c. Waits until what is on its way between sockets now has arrived; FALSE: it does not. */

@@ -1,9 +1,9 @@
 /* What a tree consists of: its processes and threads, as /proc has them. See tree.h. */
+#include "api/engine/proc_stat.h"
 #include "api/engine/tree_parts.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,34 +31,6 @@ guint64 tree_newest(const Tree *tree)
     text[n] = '\0';
     const char *last = strrchr(text, ' ');
     return last ? g_ascii_strtoull(last + 1, NULL, 10) : 0;
-}
-
-gboolean tree_parse_stat(char *text, char *state, pid_t *parent, char name[32])
-{
-    char *open = strchr(text, '('), *shut = strrchr(text, ')');
-    int up;
-
-    if (!open || !shut || sscanf(shut + 1, " %c %d", state, &up) != 2)
-        return FALSE;
-    *parent = up;
-    *shut = '\0';
-    g_strlcpy(name, open + 1, 32);
-    return TRUE;
-}
-
-static gboolean read_parent(pid_t pid, pid_t *parent)
-{
-    char path[64], text[TREE_STAT_BYTES], state, name[32];
-
-    g_snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    gssize n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return FALSE;
-    text[n] = '\0';
-    return tree_parse_stat(text, &state, parent, name);
 }
 
 static TreeThread *thread_new(pid_t pid, pid_t tid)
@@ -147,8 +119,9 @@ static void read_processes(Tree *tree)
     if (!dir)
         return;
     for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        pid_t pid = (pid_t)g_ascii_strtoll(entry->d_name, NULL, 10), parent = 0;
-        if (pid <= 0 || !read_parent(pid, &parent))
+        pid_t pid = (pid_t)g_ascii_strtoll(entry->d_name, NULL, 10);
+        ProcStat stat;
+        if (pid <= 0 || !proc_stat_read(pid, &stat))
             continue;
         TreeProcess *process = process_at(tree, pid);
         if (!process) {
@@ -156,7 +129,7 @@ static void read_processes(Tree *tree)
             process->pid = pid;
             g_hash_table_insert(tree->processes, GINT_TO_POINTER(pid), process);
         }
-        process->parent = parent;
+        process->parent = stat.parent;
         process->seen = TRUE;
     }
     closedir(dir);
@@ -173,14 +146,9 @@ gboolean tree_has(const Tree *tree, pid_t pid)
 /* *group: the process of which this is a thread, itself if it is one. FALSE: it is gone. */
 static gboolean read_group(pid_t tid, pid_t *group, pid_t *parent)
 {
-    char path[64], text[1024];
+    char text[1024];
 
-    g_snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    gssize n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[MAX(n, 0)] = '\0';
+    proc_file_read(tid, "status", text, sizeof text);
     const char *tgid = strstr(text, "\nTgid:"), *ppid = strstr(text, "\nPPid:");
     *group = tgid ? (pid_t)g_ascii_strtoll(tgid + strlen("\nTgid:"), NULL, 10) : 0;
     *parent = ppid ? (pid_t)g_ascii_strtoll(ppid + strlen("\nPPid:"), NULL, 10) : 0;

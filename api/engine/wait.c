@@ -1,6 +1,7 @@
 /* Waits of callers: for work, for a time, and queries, which are waits of one quantum. What a wait is for ends it; so
  * does engine_declare_stuck(), or the end of its caller. */
 #include "api/engine/internal.h"
+#include "api/engine/skip.h"
 
 static void drop_shared(Work *work) { g_clear_pointer(&work->shared, engine_shared_unref); }
 
@@ -43,7 +44,7 @@ static void skew_over(Event *event, SimTime now_ps)
 {
     Work *wait = EVENT_OWNER(event, Work, timer);
 
-    wait->call->reply.time_ps = now_ps;
+    wait->call->reply.time_ps = now_ps + wait->engine->skipped_ps;
     wait_answer(wait, (EngineStatus)wait->call->reply.status);
 }
 
@@ -59,7 +60,7 @@ static void wake(Work *wait)
     if (wait->of && wait->of->fault == FAULT_HOST)
         status = ENGINE_FAULT;
     wait->call->reply.fault = status == ENGINE_DEVICE_FAULT ? fault : 0;
-    wait->call->reply.time_ps = sim_now_ps(engine->sim);
+    wait->call->reply.time_ps = engine_now_ps(engine);
     wait->call->reply.status = status;
     if (engine->spec.rank_skew_ps == 0) {
         wait_answer(wait, status);
@@ -95,7 +96,7 @@ void engine_answer_query(Engine *engine, const EngineRequest *request, EngineRep
         const EngineEvent *event = g_ptr_array_index(engine->events, request->event);
         context = event->record ? event->record->context : NULL;
         reply->value = event->shared ? engine_shared_complete(event) : !event->record || event->record->done;
-        reply->time_ps = event->record ? event->record->end_ps : 0;
+        reply->time_ps = event->record ? event->record->end_ps + event->record->skipped_ps : 0;
     }
     if (context && context->fault != FAULT_NONE && context->fault != FAULT_HOST) {
         reply->status = ENGINE_DEVICE_FAULT;

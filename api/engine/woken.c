@@ -15,6 +15,12 @@
 
 void engine_wait_woken(Engine *engine, EngineCall *call) { g_ptr_array_add(engine->woken, call); }
 
+void engine_wait_quiet(Engine *engine, EngineCall *call)
+{
+    call->patient = TRUE;
+    g_ptr_array_add(engine->woken, call);
+}
+
 static gint compare_calls(gconstpointer a, gconstpointer b)
 {
     const EngineCall *x = *(EngineCall *const *)a, *y = *(EngineCall *const *)b;
@@ -44,8 +50,17 @@ gboolean engine_woken_go(Engine *engine, gboolean quiet)
         engine->computes.tid = 0;
     if (engine->woken->len == 0 || (!quiet && !is_computing(engine)))
         return FALSE;
+    gboolean some = FALSE;
     g_ptr_array_sort(engine->woken, compare_calls);
-    while (engine->woken->len > 0)
-        engine_answer(engine, g_ptr_array_steal_index(engine->woken, 0), ENGINE_OK);
-    return TRUE;
+    for (guint i = 0; i < engine->woken->len;) {
+        EngineCall *call = g_ptr_array_index(engine->woken, i);
+        if (call->patient && !quiet) {
+            i++;
+            continue;
+        }
+        g_ptr_array_remove_index(engine->woken, i);
+        engine_answer(engine, call, ENGINE_OK);
+        some = TRUE;
+    }
+    return some;
 }

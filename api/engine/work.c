@@ -107,6 +107,7 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
     work->done = TRUE;
     work->fault = fault;
     work->end_ps = now_ps;
+    work->skipped_ps = engine->skipped_ps;
     g_atomic_int_add(&engine->running, -1);
     engine->busy_since_us = 0;
     g_ptr_array_remove(engine->active, work);

@@ -35,7 +35,7 @@ int machine_attribute(const Machine *machine, guint gpu, CUdevice_attribute attr
 
 const char *machine_gpu_name(const Machine *machine) { return cuda_class(machine->model)->name; }
 
-gboolean machine_is_rack(const Machine *machine) { return machine->model == CUDA_GPU_GB200; }
+gboolean machine_is_rack(const Machine *machine) { return cuda_gpu_is_of_rack(machine->model); }
 
 void machine_free(Machine *machine)
 {

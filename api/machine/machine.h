@@ -33,8 +33,9 @@ typedef struct Machine {
     char *system; /* as -s names it */
     CudaGpu model;
     guint n_gpus, n_links, n_switches;
-    guint tray;      /* which host of several it is; 0 */
-    guint tray_gpus; /* of one host of the system; 0: it has one */
+    guint tray;        /* which host of several it is; 0 */
+    guint tray_gpus;   /* of one host of the system; 0: it has one */
+    guint clique_gpus; /* of a clique; 0: all are one */
     MachineGpu *gpus;
     guint64 memory_bytes; /* of a GPU */
     guint32 sms;          /* of a GPU */
@@ -50,6 +51,7 @@ Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char 
 void machine_free(Machine *machine);
 
 /* One identity per GPU of a system, the same in every process. */
+#define MACHINE_CLUSTER 0xffffu /* the fabric's own, in place of a GPU */
 void machine_uuid(CUuuid *uuid, const char *system, guint gpu);
 /* Of the switch: PCI addresses as a DGX H100 has them, one after the other. */
 MachinePci machine_switch_pci(guint sw);

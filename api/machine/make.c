@@ -31,6 +31,7 @@ Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char 
     machine->model = (CudaGpu)spec->gpu;
     machine->n_gpus = MIN(topology->gpus, spec->devices != 0 ? (guint)spec->devices : VAS_GPUS_MAX);
     machine->tray_gpus = cuda_spec_tray_gpus(spec);
+    machine->clique_gpus = (guint)spec->clique_gpus;
     machine->tray = tray >= 0 ? (guint)tray : 0;
     const guint first = tray >= 0 ? MIN(machine->tray * machine->tray_gpus, topology->gpus) : 0;
     if (tray >= 0)

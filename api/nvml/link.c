@@ -207,11 +207,11 @@ static void fabric_of(const Machine *machine, int gpu, nvmlGpuFabricInfoV_t *inf
 
     info->state = started ? 3 : 1;
     info->status = manager == CUDA_FM_BROKEN ? NVML_ERROR_UNKNOWN : NVML_SUCCESS;
-    info->cliqueId = 0;
+    info->cliqueId = machine->clique_gpus != 0 ? machine->gpus[gpu].gpu / machine->clique_gpus : 0;
     memset(info->clusterUuid, 0, sizeof info->clusterUuid);
     if (started && machine_is_rack(machine)) { /* else the cluster is one host, and its identity zero */
         CUuuid uuid;
-        machine_uuid(&uuid, machine->system, 0xffff);
+        machine_uuid(&uuid, machine->system, MACHINE_CLUSTER);
         memcpy(info->clusterUuid, uuid.bytes, sizeof info->clusterUuid);
     }
     info->healthMask = whole ? 2 : 1; /* bandwidth is degraded: 2 false, 1 true */

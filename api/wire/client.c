@@ -31,6 +31,20 @@ static EngineStatus launch_program(WireClient *client, const EngineRequest *requ
     return status;
 }
 
+/* Before the first memory of a GPU, or of the host: arena.c. */
+static void take_seat(WireClient *client, guint32 gpu)
+{
+    const gsize host = G_N_ELEMENTS(client->seated) - 1;
+    guint8 *seated = &client->seated[MIN(gpu, host)];
+    EngineRequest request = {.op = WIRE_OP_SEAT, .gpu = gpu};
+    EngineReply reply;
+
+    if (wire_rank() >= 0 || __atomic_load_n(seated, __ATOMIC_ACQUIRE))
+        return;
+    wire_ask(client, &request, NULL, 0, -1, &reply, NULL);
+    __atomic_store_n(seated, 1, __ATOMIC_RELEASE);
+}
+
 /* Bytes of the program's own, which the owner reaches by their file. */
 static EngineStatus register_memory(WireClient *client, const EngineRequest *request, EngineReply *reply)
 {
@@ -70,6 +84,7 @@ static EngineStatus remote_call(void *self, const EngineRequest *request, Engine
         registered_remove(client->registered, request->region);
         return status;
     case ENGINE_REGION_NEW: /* the lock is for atomics of several engines: here there is one */
+        take_seat(client, request->gpu);
         if (request->source)
             return register_memory(client, request, reply);
         sent.argument = 0;

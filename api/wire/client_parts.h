@@ -28,7 +28,8 @@ typedef struct WireClient {
     int service_fd, wake_fd;
     const gint *signalled; /* NULL: not asked for */
     void (*on_signal)(int number);
-    gint lost; /* atomic: the owner is gone, and it was said */
+    guint8 seated[1025]; /* atomic: of a process without a rank: it has memory of this GPU, or of the host (last) */
+    gint lost;           /* atomic: the owner is gone, and it was said */
     const MachinePage *page;
     guint32 number;
     Engine *engine;

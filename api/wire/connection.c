@@ -1,19 +1,17 @@
 /* Connections of an owner, and the processes that they are of: made, served, ended. See server.h. */
 #include "api/wire/connection.h"
+#include "api/engine/proc_stat.h"
 #include "api/wire/control.h"
 #include "api/wire/session_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define PROCESS_EXITS 4u /* of the flags in proc(5)'s stat: PF_EXITING */
 
 void connection_watch(const Server *server, int fd, gpointer thing, guint about)
 {
@@ -44,6 +42,7 @@ static ServerClient *client_new(Server *server, pid_t pid, const WireHello *hell
     for (guint i = 0; i < SERVER_TABLES; i++)
         client->free[i] = g_array_new(FALSE, FALSE, sizeof(guint32));
     client->contexts = g_array_new(FALSE, TRUE, sizeof(guint32));
+    client->seats = g_array_new(FALSE, TRUE, sizeof(guint32));
     client->prints = g_string_new(NULL);
     client->part = g_byte_array_new();
     client->works = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -60,13 +59,9 @@ static ServerClient *client_new(Server *server, pid_t pid, const WireHello *hell
 /* A process on its way out closes its connections some time before it counts as ended. */
 static gboolean is_exiting(pid_t pid)
 {
-    g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int)pid), *text = NULL;
-    unsigned flags;
+    ProcStat stat;
 
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        return TRUE;
-    const char *shut = strrchr(text, ')');
-    return shut && sscanf(shut + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && (flags & PROCESS_EXITS);
+    return !proc_stat_read(pid, &stat) || (stat.flags & PROC_EXITING);
 }
 
 /* A process that is no more, and one in which another program runs now. A zombie is no more. */

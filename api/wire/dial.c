@@ -44,8 +44,7 @@ void wire_introduce(WireHello *hello, WireRole role, gboolean driver)
     snprintf(hello->program, sizeof hello->program, "%s", program_invocation_short_name);
 }
 
-/* Never 0 to 2: of a program that runs with these closed, what it prints would land there. */
-static int above_standard(int fd)
+int wire_own_fd(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
         return fd;
@@ -54,12 +53,16 @@ static int above_standard(int fd)
     return own;
 }
 
-static int is_own_user(int fd)
+/* Of this user, and the process that its name tells: another one that listens there might never answer. Seen from a
+ * namespace of its own, an owner outside has no number (0). */
+static int is_owner(int fd, const char *name)
 {
     struct ucred owner;
     socklen_t size = sizeof owner;
+    int pid;
 
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size) == 0 && owner.uid == geteuid();
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size) == 0 && owner.uid == geteuid() &&
+           sscanf(name, "fanout-%d-", &pid) == 1 && (owner.pid == pid || owner.pid == 0);
 }
 
 int wire_dial(const char *name, const WireHello *hello, WireWelcome *welcome, int *page_fd)
@@ -72,7 +75,7 @@ int wire_dial(const char *name, const WireHello *hello, WireWelcome *welcome, in
     if (length == 0 || length + 1 > sizeof address.sun_path)
         return -1;
     memcpy(address.sun_path + 1, name, length); /* a name without a file */
-    int fd = above_standard(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    int fd = wire_own_fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (fd < 0)
         return -1;
     if (hello->role == WIRE_ROLE_CONTROL) { /* an owner that does not run keeps no one else waiting */
@@ -82,7 +85,7 @@ int wire_dial(const char *name, const WireHello *hello, WireWelcome *welcome, in
     }
     if (connect(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) !=
             0 ||
-        !is_own_user(fd) || !message_send(fd, hello, sizeof *hello, NULL, 0, -1) ||
+        !is_owner(fd, name) || !message_send(fd, hello, sizeof *hello, NULL, 0, -1) ||
         message_receive(fd, welcome, sizeof *welcome, NULL, 0, &page, 0) != (gssize)sizeof *welcome ||
         welcome->head.magic != WIRE_MAGIC || welcome->head.kind != WIRE_WELCOME || welcome->refused) {
         if (page >= 0)

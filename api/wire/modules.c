@@ -9,14 +9,6 @@
 
 #define IMAGES_MAX 65536u
 
-static guint32 number_add(GPtrArray *table, gpointer thing)
-{
-    if (table->len == 0)
-        g_ptr_array_add(table, NULL);
-    g_ptr_array_add(table, thing);
-    return table->len - 1;
-}
-
 /* The texts of a module, one behind another. NULL: it is not what a client writes, or not PTX. */
 static PtxModule *texts_read(const char *bytes, gsize n, GError **error)
 {
@@ -90,7 +82,7 @@ EngineStatus modules_add(ServerClient *client, int fd, guint32 *number)
 
     if (fd < 0 || fcntl(fd, F_GET_SEALS) < 0 /* in memory: reading it waits for none */ || fstat(fd, &st) != 0 ||
         !S_ISREG(st.st_mode) || st.st_size <= 0 || (guint64)st.st_size > WIRE_MODULE_BYTES_MAX ||
-        client->modules->len >= IMAGES_MAX)
+        (client->modules->len >= IMAGES_MAX && client->free[SERVER_MODULES]->len == 0))
         return ENGINE_INVALID;
     /* Read, not mapped: the file may change meanwhile. */
     g_autofree char *bytes = g_try_malloc((gsize)st.st_size);
@@ -105,21 +97,20 @@ EngineStatus modules_add(ServerClient *client, int fd, guint32 *number)
     SharedModule *module = module_of(client->server, bytes, (gsize)st.st_size);
     if (!module)
         return ENGINE_INVALID;
-    *number = number_add(client->modules, module);
+    *number = server_number_add(client->modules, client->free[SERVER_MODULES], module);
     return ENGINE_OK;
 }
 
 EngineStatus modules_image_new(ServerClient *client, const EngineRequest *request, guint32 *number)
 {
-    SharedModule *module = request->object < client->modules->len ? g_ptr_array_index(client->modules, request->object)
-                                                                  : NULL;
+    SharedModule *module = server_number_find(client->modules, request->object);
 
     if (!module || client->images->len >= IMAGES_MAX)
         return ENGINE_INVALID;
     ServerImage *image = g_new0(ServerImage, 1);
     image->module = module;
     image->image = ptx_image_new(module->module, request->address, request->source);
-    *number = number_add(client->images, image);
+    *number = server_number_add(client->images, client->free[SERVER_IMAGES], image);
     return ENGINE_OK;
 }
 
@@ -129,6 +120,7 @@ void modules_image_free(ServerClient *client, guint32 image, guint32 module)
     if (module < client->modules->len && g_ptr_array_index(client->modules, module)) {
         modules_unref(client->server, g_ptr_array_index(client->modules, module));
         client->modules->pdata[module] = NULL;
+        g_array_append_val(client->free[SERVER_MODULES], module);
     }
     (void)image;
 }
@@ -142,7 +134,7 @@ gboolean modules_launch(ServerConnection *connection, const guint8 *payload, gsi
     if (bytes < sizeof head)
         return FALSE;
     memcpy(&head, payload, sizeof head);
-    ServerImage *image = head.image < client->images->len ? g_ptr_array_index(client->images, head.image) : NULL;
+    ServerImage *image = server_number_find(client->images, head.image);
     if (!image || head.function >= image->module->module->functions->len)
         return FALSE;
     PtxFunction *entry = g_ptr_array_index(image->module->module->functions, head.function);

@@ -59,6 +59,8 @@ static void gate_answer(void *self, EngineCall *call)
 
     (void)self;
     shared_object_left(connection);
+    if (call->request.op == WIRE_OP_SEAT)
+        arena_take(connection);
     if (!connection->gone)
         server_reply(connection);
 }
@@ -177,7 +179,8 @@ static gboolean page_make(Server *server, GError **error)
     int fd = memfd_create("fanout-machine", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *page = MAP_FAILED;
 
-    if (fd >= 0 && ftruncate(fd, sizeof(MachinePage)) == 0)
+    if (fd >= 0 && ftruncate(fd, sizeof(MachinePage)) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
         page = mmap(NULL, sizeof(MachinePage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     path = g_strdup_printf("/proc/self/fd/%d", fd);
     server->page_fd = fd >= 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1; /* what clients get they cannot write */
@@ -207,6 +210,7 @@ Server *server_new(const ServerSpec *spec, GError **error)
     server->by_pid = g_hash_table_new(NULL, NULL);
     server->connections = g_ptr_array_new();
     server->ended = g_ptr_array_new();
+    server->seats = g_array_new(FALSE, TRUE, sizeof(guint32));
     server->regions = g_hash_table_new(shared_identity_hash, shared_identity_equal);
     server->objects = g_hash_table_new(shared_identity_hash, shared_identity_equal);
     server->modules = g_hash_table_new(g_str_hash, g_str_equal);

@@ -8,7 +8,15 @@
 
 typedef struct ServerClient ServerClient;
 typedef struct ServerConnection ServerConnection;
-typedef enum { SERVER_REGIONS, SERVER_OBJECTS, SERVER_STREAMS, SERVER_EVENTS, SERVER_TABLES } ServerTable;
+typedef enum {
+    SERVER_REGIONS,
+    SERVER_OBJECTS,
+    SERVER_STREAMS,
+    SERVER_EVENTS,
+    SERVER_MODULES,
+    SERVER_IMAGES,
+    SERVER_TABLES
+} ServerTable;
 
 /* A number that is free; 0: a new one. */
 static inline guint32 server_number(GArray *free)
@@ -20,6 +28,26 @@ static inline guint32 server_number(GArray *free)
         g_array_set_size(free, free->len - 1);
     }
     return number;
+}
+
+/* What a client has by numbers of its own, from 1 on, of which some may be given anew. */
+static inline guint32 server_number_add(GPtrArray *table, GArray *free, gpointer thing)
+{
+    guint32 number = server_number(free);
+
+    if (number != 0) {
+        table->pdata[number] = thing;
+        return number;
+    }
+    if (table->len == 0)
+        g_ptr_array_add(table, NULL);
+    g_ptr_array_add(table, thing);
+    return table->len - 1;
+}
+
+static inline gpointer server_number_find(const GPtrArray *table, guint32 number)
+{
+    return number < table->len ? g_ptr_array_index(table, number) : NULL;
 }
 
 /* The file behind memory or a team's page; and where in it, and how much, for a part of one that was registered. */
@@ -52,6 +80,7 @@ typedef struct {
     guint32 object; /* the engine's number */
     guint32 refs;
     guint32 team;
+    guint32 kind; /* EngineObjectKind */
     guint64 bytes;
     GArray *members;    /* guint16 */
     GArray *binds;      /* SharedBind */
@@ -119,6 +148,7 @@ struct ServerClient {
     GArray *windows;             /* SharedWindow: what of them is mapped */
     GArray *streams, *events;    /* engine's number + 1; 0: none */
     GArray *free[SERVER_TABLES]; /* numbers of each table that may be given anew */
+    GArray *seats;               /* arena.c: by GPU, from 1; 0: none yet */
     GArray *contexts;            /* by the client's number: the engine's; 0: none */
     GPtrArray *modules;          /* SharedModule */
     GPtrArray *images;           /* ServerImage */
@@ -144,6 +174,7 @@ struct Server {
     GHashTable *regions;    /* identity -> SharedRegion */
     GHashTable *objects;    /* identity -> SharedObject */
     GHashTable *modules;    /* key -> SharedModule */
+    GArray *seats;          /* arena.c: how many are taken of each GPU */
     guint64 module_bytes;
     guint32 next_context;
     gint ever, live;             /* atomic */
@@ -180,6 +211,11 @@ void shared_object_order(Server *server, SharedObject *object); /* members by nu
 EventPage *shared_event_page(int fd);                           /* for ENGINE_EVENT_NEW */
 void shared_object_changed(Server *server, SharedObject *object, guint32 sequence);
 void shared_object_left(ServerConnection *connection); /* its call, if it has one, waits for no object any more */
+
+/* arena.c: where new memory of a client lies; it asks for its seat there; and has it, as it is answered. */
+guint32 arena_of(ServerClient *client, guint32 gpu);
+gboolean arena_ask(ServerConnection *connection, gboolean *answered);
+void arena_take(ServerConnection *connection);
 
 /* programs.c: the kernel of a device program's launch */
 gboolean programs_launch(ServerConnection *connection, const guint8 *payload, gsize bytes);

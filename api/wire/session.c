@@ -143,7 +143,8 @@ static gboolean check_work(ServerConnection *connection, const guint8 *payload, 
     case ENGINE_COPY:
         r->region = context_number(client, r->region, FALSE);
         r->object = context_number(client, r->object, FALSE);
-        return is_transfer(r);
+        return is_transfer(r) && r->width <= ENGINE_ENDPOINT_SOURCE && r->pitch <= G_MAXUINT32 &&
+               r->source_pitch <= G_MAXUINT32;
     case ENGINE_COPY_2D:
     case ENGINE_FILL: return is_transfer(r);
     case ENGINE_RECORD:
@@ -195,6 +196,7 @@ static gboolean take_own(ServerConnection *connection, const guint8 *payload, gs
         return TRUE;
     case WIRE_OP_IMAGE_FREE: modules_image_free(client, r->object, r->region); return TRUE;
     case WIRE_OP_PRINTS: return TRUE;
+    case WIRE_OP_SEAT: return arena_ask(connection, answered);
     case WIRE_OP_LEAVE:
         if (client->part->len + bytes > (64u << 20))
             return session_refuse(call, ENGINE_NO_MEMORY);
@@ -242,6 +244,9 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     case ENGINE_OBJECT_UNBIND:
     case ENGINE_OBJECT_CHANGED:
     case ENGINE_OBJECT_WAIT: return session_take_object(connection, descriptor, answered);
+    case ENGINE_ENDPOINT_RESERVE:
+    case ENGINE_ENDPOINT_RELEASE:
+    case ENGINE_ENDPOINT_SET: return session_take_endpoint(connection);
     case ENGINE_STREAM_NEW:
     case ENGINE_STREAM_FREE:
     case ENGINE_EVENT_NEW:
@@ -282,6 +287,7 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     case WIRE_OP_TIMER_END:
     case WIRE_OP_SLEEP_END:
     case WIRE_OP_WOKEN:
+    case WIRE_OP_SEAT:
     case WIRE_OP_SPIN: return take_own(connection, payload, bytes, descriptor, answered);
     default: return FALSE;
     }
@@ -294,7 +300,8 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
 static gboolean is_of_host(guint32 op)
 {
     return op < ENGINE_STREAM_NEW || op == ENGINE_NOW || op == ENGINE_SLEEP || op == WIRE_OP_SLEEP_END ||
-           op == WIRE_OP_WOKEN || op == WIRE_OP_SPIN || op == WIRE_OP_TIMER || op == WIRE_OP_TIMER_END;
+           op == WIRE_OP_WOKEN || op == WIRE_OP_SEAT || op == WIRE_OP_SPIN || op == WIRE_OP_TIMER ||
+           op == WIRE_OP_TIMER_END;
 }
 
 gboolean session_take(ServerConnection *connection, const EngineRequest *sent, const guint8 *payload, gsize bytes,

@@ -29,7 +29,8 @@ static EngineStatus take_map(ServerClient *client, EngineCall *call)
     SharedObject *object = r->object ? shared_object(client, r->object) : NULL;
     guint64 room = region ? region->bytes : object ? object->bytes : 0;
 
-    if (!region == !object || client->windows->len >= THINGS_MAX || (r->address ^ r->offset) % WIRE_LINE != 0 ||
+    if (!region == !object || (object && object->kind != ENGINE_OBJECT_MULTICAST) ||
+        client->windows->len >= THINGS_MAX || (r->address ^ r->offset) % WIRE_LINE != 0 ||
         !is_range(r->address, r->bytes) || r->bytes > room || r->offset > room - r->bytes ||
         engine_client_maps(client->server->engine, client->number, r->address, r->bytes))
         return ENGINE_INVALID;
@@ -151,4 +152,23 @@ gboolean session_take_object(ServerConnection *connection, int descriptor, gbool
         engine_wait_outside(server->engine, call);
         return TRUE;
     }
+}
+
+/* ---- logical endpoints */
+
+gboolean session_take_endpoint(ServerConnection *connection)
+{
+    const ServerClient *client = connection->client;
+    EngineCall *call = &connection->call;
+    EngineRequest *r = &call->request;
+    const SharedObject *object = r->object ? shared_object(client, r->object) : NULL;
+
+    if (r->op == ENGINE_ENDPOINT_SET && (r->value >= ENDPOINT_IDS_MAX || (r->object && !object)))
+        return session_refuse(call, ENGINE_INVALID);
+    if (r->op != ENGINE_ENDPOINT_SET &&
+        (r->bytes == 0 || r->bytes > ENDPOINT_IDS_MAX || r->value > ENDPOINT_IDS_MAX - r->bytes))
+        return session_refuse(call, ENGINE_INVALID);
+    r->object = object ? object->object : 0;
+    engine_take(client->server->engine, call);
+    return TRUE;
 }

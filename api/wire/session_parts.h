@@ -33,6 +33,7 @@ static inline gboolean session_refuse(EngineCall *call, EngineStatus status)
 /* session_memory.c. `descriptor` as in session_take(). */
 gboolean session_take_memory(ServerConnection *connection, int descriptor);
 gboolean session_take_object(ServerConnection *connection, int descriptor, gboolean *answered);
+gboolean session_take_endpoint(ServerConnection *connection);
 
 /* session_time.c. FALSE: a run has no room for so long a sleep. */
 gboolean session_check_sleep(ServerConnection *connection);

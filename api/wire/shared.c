@@ -13,28 +13,23 @@
 #include <unistd.h>
 
 #include "api/wire/cut.h"
+#include "api/wire/sealed.h"
 #include "model/memory/memory.h"
 
-#define BINDS_MAX (1u << 20) /* of one object, in its life */
-#define ARENAS_MAX 65535u
+#define BINDS_MAX (1u << 20)        /* of one object, in its life */
 #define PART_MAX ((guint64)1 << 42) /* bytes of one registration */
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-
 /* A file that no process can make shorter under the owner's mapping, and what it is. */
 static gboolean file_is_sound(int fd, SharedIdentity *identity, guint64 *bytes)
 {
-    struct stat st;
-    int seals = fcntl(fd, F_GET_SEALS), mode = fcntl(fd, F_GETFL);
+    guint64 file[2];
 
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || seals < 0 || (seals & SEALS) != SEALS ||
-        (seals & F_SEAL_WRITE) || mode < 0 || (mode & O_ACCMODE) != O_RDWR)
+    if (!sealed_is_sound(fd) || !sealed_identity(fd, file, bytes))
         return FALSE;
-    *identity = (SharedIdentity){st.st_dev, st.st_ino, 0, 0};
-    *bytes = (guint64)st.st_size;
+    *identity = (SharedIdentity){file[0], file[1], 0, 0};
     return TRUE;
 }
 
@@ -79,7 +74,9 @@ static gboolean file_has_part(int fd, const EngineRequest *r, SharedIdentity *id
 guint shared_identity_hash(gconstpointer identity)
 {
     const SharedIdentity *id = identity;
-    return (guint)(((id->device * 31 + id->inode) * 31 + id->offset) * 31 + id->part);
+    const guint64 words[] = {id->device, id->inode, id->offset, id->part};
+
+    return sealed_identity_hash(words, G_N_ELEMENTS(words));
 }
 
 gboolean shared_identity_equal(gconstpointer a, gconstpointer b)
@@ -88,27 +85,14 @@ gboolean shared_identity_equal(gconstpointer a, gconstpointer b)
     return x->device == y->device && x->inode == y->inode && x->offset == y->offset && x->part == y->part;
 }
 
-static guint32 number_add(GPtrArray *table, GArray *free, gpointer thing)
+SharedRegion *shared_region(const ServerClient *client, guint32 number)
 {
-    guint32 number = server_number(free);
-
-    if (number != 0) {
-        table->pdata[number] = thing;
-        return number;
-    }
-    if (table->len == 0)
-        g_ptr_array_add(table, NULL);
-    g_ptr_array_add(table, thing);
-    return table->len - 1;
+    return server_number_find(client->regions, number);
 }
-
-static gpointer number_find(const GPtrArray *table, guint32 number)
+SharedObject *shared_object(const ServerClient *client, guint32 number)
 {
-    return number < table->len ? g_ptr_array_index(table, number) : NULL;
+    return server_number_find(client->objects, number);
 }
-
-SharedRegion *shared_region(const ServerClient *client, guint32 number) { return number_find(client->regions, number); }
-SharedObject *shared_object(const ServerClient *client, guint32 number) { return number_find(client->objects, number); }
 
 /* ---- memory */
 
@@ -126,15 +110,6 @@ void shared_tell_lost(Server *server)
                  region);
 }
 
-/* A rank's own GPU has the addresses that it would have in one process; elsewhere a rank has its own arena, so that no
- * address follows from who asked first. Processes without a rank share one. */
-static guint32 arena_of(const ServerClient *client, guint32 gpu)
-{
-    guint32 n_gpus = client->server->spec.gpus;
-
-    return client->rank < 0 || (guint32)client->rank % n_gpus == gpu ? 0 : (guint32)client->rank % ARENAS_MAX + 1;
-}
-
 EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd)
 {
     Server *server = client->server;
@@ -150,7 +125,7 @@ EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd)
         if (region->bytes != r->bytes || region->gpu != r->gpu)
             return ENGINE_INVALID;
         region->refs++;
-        call->reply.value = number_add(client->regions, client->free[SERVER_REGIONS], region);
+        call->reply.value = server_number_add(client->regions, client->free[SERVER_REGIONS], region);
         return ENGINE_OK;
     }
     guint64 *used = r->gpu != MEMORY_HOST ? &server->page->used_bytes[r->gpu] : NULL;
@@ -176,7 +151,7 @@ EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd)
     if (part)
         cut_watch(engine_region_bytes(server->engine, region->region), r->bytes, region->region);
     g_hash_table_insert(server->regions, &region->identity, region);
-    call->reply.value = number_add(client->regions, client->free[SERVER_REGIONS], region);
+    call->reply.value = server_number_add(client->regions, client->free[SERVER_REGIONS], region);
     return ENGINE_OK;
 }
 
@@ -213,14 +188,14 @@ EngineStatus shared_object_new(ServerClient *client, EngineCall *call, int fd)
     guint64 bytes;
 
     if (!file_is_sound(fd, &identity, &bytes) || r->bytes == 0 || r->bytes > (guint64)1 << 48 || r->value == 0 ||
-        r->value > server->spec.gpus)
+        r->value > server->spec.gpus || r->access >= ENGINE_OBJECT_KINDS)
         return ENGINE_INVALID;
     SharedObject *object = g_hash_table_lookup(server->objects, &identity);
     if (object) {
-        if (object->bytes != r->bytes || object->team != r->value)
+        if (object->bytes != r->bytes || object->team != r->value || object->kind != r->access)
             return ENGINE_INVALID;
         object->refs++;
-        call->reply.value = number_add(client->objects, client->free[SERVER_OBJECTS], object);
+        call->reply.value = server_number_add(client->objects, client->free[SERVER_OBJECTS], object);
         return ENGINE_OK;
     }
     if (!engine_take(server->engine, call) || call->reply.status != ENGINE_OK)
@@ -230,12 +205,13 @@ EngineStatus shared_object_new(ServerClient *client, EngineCall *call, int fd)
                              .object = (guint32)call->reply.value,
                              .refs = 1,
                              .team = (guint32)r->value,
+                             .kind = r->access,
                              .bytes = r->bytes};
     object->members = g_array_new(FALSE, FALSE, sizeof(guint16));
     object->binds = g_array_new(FALSE, FALSE, sizeof(SharedBind));
     object->waiting = g_ptr_array_new();
     g_hash_table_insert(server->objects, &object->identity, object);
-    call->reply.value = number_add(client->objects, client->free[SERVER_OBJECTS], object);
+    call->reply.value = server_number_add(client->objects, client->free[SERVER_OBJECTS], object);
     return ENGINE_OK;
 }
 

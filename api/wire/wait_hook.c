@@ -4,12 +4,13 @@
  * thread sleeps goes on at once.
  *
  * Modelled here: sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep; time-outs of poll, ppoll, select, pselect,
- * epoll_wait, epoll_pwait. A signal ends a sleep as ever. Condition variables and semaphores: wait_timer.c; calls
- * that do not wait: wait_spin_hook.c; moments of a clock: wait_clock_hook.c.
+ * epoll_wait, epoll_pwait. A signal ends a sleep as ever. Condition variables and semaphores: wait_timer.c; timers
+ * that are descriptors: wait_timerfd_hook.c; calls that do not wait: wait_spin_hook.c; moments of a clock:
+ * wait_clock_hook.c.
  * Left out: programs that are linked statically or make their own system calls (Go); time-outs of mutexes and joins
  * (wait_host_hook.c), of sigtimedwait, message queues and sockets; alarms and timers of the kernel. All these go by the
- * host's clock. So do a handler of a signal that waits within a wait, and sleeps for which a run of simulated time
- * has no room. Where no owner answers, everything is as the host has it. */
+ * host's clock. So does a handler of a signal that waits within a wait. Where no owner answers, everything is as the
+ * host has it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -68,15 +68,33 @@ void talk_find(void *function, const char *name, const char *version)
     memcpy(function, &found, sizeof found);
 }
 
+/* The page of an owner, or something else that the environment names: a file that may become shorter would end this
+ * process when it reads the time. NULL: it is none. */
+static const MachinePage *page_map(int fd)
+{
+    struct stat st;
+    int seals = fcntl(fd, F_GET_SEALS);
+
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(MachinePage))
+        return NULL;
+    void *page = mmap(NULL, sizeof(MachinePage), PROT_READ, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED)
+        return NULL;
+    if (((MachinePage *)page)->magic == MACHINE_PAGE_MAGIC)
+        return page;
+    munmap(page, sizeof(MachinePage));
+    return NULL;
+}
+
 /* late: clocks of this process have been read without it, and go on from where they are. */
 static void page_take(int fd, int late)
 {
-    void *page = mmap(NULL, sizeof(MachinePage), PROT_READ, MAP_SHARED, fd, 0);
+    const MachinePage *page = page_map(fd);
 
-    if (page == MAP_FAILED || ((MachinePage *)page)->magic != MACHINE_PAGE_MAGIC)
+    if (!page)
         return;
     if (late)
-        talk.first_ps = __atomic_load_n(&((MachinePage *)page)->seen_ps, __ATOMIC_ACQUIRE);
+        talk.first_ps = __atomic_load_n(&page->seen_ps, __ATOMIC_ACQUIRE);
     __atomic_store_n(&talk.page, page, __ATOMIC_RELEASE);
 }
 
@@ -84,10 +102,9 @@ static void page_take(int fd, int late)
 static void page_find(void)
 {
     const char *path = getenv(WIRE_PAGE_ENV);
-    struct stat st;
-    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1; /* a pipe would wait for its other end */
 
-    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(MachinePage))
+    if (fd >= 0)
         page_take(fd, 0);
     if (fd >= 0)
         close(fd);

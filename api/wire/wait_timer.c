@@ -64,6 +64,17 @@ static void expire(Timed *timed)
     }
 }
 
+/* The lock is held. */
+static void unlink_timed(Timed *timed)
+{
+    Timed **place = &timing.all;
+
+    while (*place && *place != timed)
+        place = &(*place)->next;
+    if (*place)
+        *place = timed->next;
+}
+
 static void *timing_main(void *unused)
 {
     WireAsk asked;
@@ -73,12 +84,17 @@ static void *timing_main(void *unused)
         if (asked.head.magic != WIRE_MAGIC || asked.head.kind != WIRE_ASK || asked.what != WIRE_ASK_TIMER)
             continue;
         pthread_mutex_lock(&timing.lock);
-        for (Timed *timed = timing.all; timed; timed = timed->next)
-            if (timed->number == asked.argument) {
-                expire(timed);
-                break;
-            }
+        Timed *timed = timing.all;
+        while (timed && timed->number != asked.argument)
+            timed = timed->next;
+        void (*runs_out)(Timed *) = timed ? timed->runs_out : NULL;
+        if (runs_out)
+            unlink_timed(timed);
+        else if (timed)
+            expire(timed);
         pthread_mutex_unlock(&timing.lock);
+        if (runs_out) /* it may be gone by now: its owner looks for it by its address */
+            runs_out(timed);
     }
     return NULL;
 }
@@ -124,18 +140,21 @@ static int timing_runs(void)
     return timing.running > 0;
 }
 
-static void leave(Timed *timed)
+void timer_forget(Timed *timed)
 {
     pthread_mutex_lock(&timing.lock);
-    Timed **place = &timing.all;
-    while (*place && *place != timed)
-        place = &(*place)->next;
-    if (*place)
-        *place = timed->next;
+    unlink_timed(timed);
     pthread_mutex_unlock(&timing.lock);
 }
 
-int timer_begin(Timed *timed, int64_t ns)
+void timer_disarm(Timed *timed)
+{
+    timer_forget(timed);
+    if (timed->number != 0)
+        talk_ask(WIRE_OP_TIMER_END, timed->number, 0, -1);
+}
+
+int timer_arm(Timed *timed, uint64_t length_ps)
 {
     pthread_mutex_lock(&timing.lock);
     int good = timing_runs();
@@ -145,12 +164,14 @@ int timer_begin(Timed *timed, int64_t ns)
         timing.all = timed;
     }
     pthread_mutex_unlock(&timing.lock);
-    if (good && !talk_ask(WIRE_OP_TIMER, timed->number, talk_ps_of(ns), -1)) {
-        leave(timed);
+    if (good && !talk_ask(WIRE_OP_TIMER, timed->number, length_ps, -1)) {
+        timer_forget(timed);
         good = 0;
     }
     return good;
 }
+
+int timer_begin(Timed *timed, int64_t ns) { return timer_arm(timed, talk_ps_of(ns)); }
 
 void timer_end(void *data)
 {
@@ -158,7 +179,7 @@ void timer_end(void *data)
     int keep = errno;
 
     __atomic_store_n(&timed->noticed, 1, __ATOMIC_SEQ_CST); /* before the lock, which is held until then */
-    leave(timed);
+    timer_forget(timed);
     if (!__atomic_load_n(&timed->expired, __ATOMIC_SEQ_CST))
         talk_ask(WIRE_OP_TIMER_END, timed->number, 0, -1);
     clock_waited();

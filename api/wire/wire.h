@@ -121,6 +121,7 @@ typedef enum {
     WIRE_OP_SLEEP_END,  /* also while ENGINE_SLEEP is not answered, which then never is -> value: WIRE_SLEEP_ENDED,
                          * time_ps: how much of the latest sleep had passed; answered as WIRE_OP_WOKEN is */
     WIRE_OP_WOKEN,      /* a message has come where the thread polled: answered when all others are quiet */
+    WIRE_OP_SEAT,       /* gpu: before the first memory there of a process without a rank; when all are quiet */
     WIRE_OP_SPIN,       /* a descriptor of a WireSpinPage that cannot shrink: threads that spin count there */
 } WireOp;
 #define WIRE_SLEEP_ENDED 1u /* what no answer to ENGINE_SLEEP has */
@@ -179,6 +180,9 @@ gboolean message_send(int fd, const void *message, gsize size, const void *paylo
  * failed. *descriptor: -1 or one to be closed; NULL: any that comes is closed. */
 gssize message_receive(int fd, void *message, gsize size, void *payload, gsize payload_bytes, int *descriptor,
                        int flags);
+/* A descriptor of our own, closed on exec, in place of a new one; -1 stays -1. Never 0 to 2: of a program that runs
+ * with these closed, what it prints would land there. */
+int wire_own_fd(int fd);
 static inline WireHead wire_head(WireKind kind) { return (WireHead){WIRE_MAGIC, kind}; }
 
 #endif

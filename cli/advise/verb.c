@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "cli/advise/args.h"
+#include "cli/advise/sure.h"
 #include "cli/live/live.h"
 #include "cli/live/monitor/monitor.h"
 #include "cli/options.h"
@@ -30,6 +31,9 @@ static const Column row_columns[] = {
     COLUMN_U64(program_ctas, "ctas", "", "of it"),
     COLUMN_FIXED(program_us, "time", "us", 2, "of it"),
     COLUMN_FIXED(loss_pct, "loss", "%", 1, "how much longer that takes than the best"),
+    COLUMN_FIXED(corrected_loss_pct, "corrected", "%", 1,
+                 "the same, the errors of measured neighbours taken out of both"),
+    COLUMN_FIXED(uncertainty_pct, "+-", "%", 1, "of corrected: nine of ten like this are not further off"),
     COLUMN_TEXT(fidelity, "fidelity", "of the best: packet, flow, or auto: flows with rates of packets"),
     COLUMN_END,
 };
@@ -49,8 +53,10 @@ typedef struct {
     AdvisePlan plan;
     CollResult best[ADVISE_SIZES_MAX];
     gboolean used[COLL_ALGOS];
-    double loss_pct;    /* the largest, */
-    guint64 loss_bytes; /* and where */
+    double loss_pct;      /* the largest, */
+    guint64 loss_bytes;   /* and where */
+    gboolean loss_unsure; /* it is smaller than its uncertainty, or that is not known */
+    ValidateErrors *errors;
     Report *report;
     Table *table, *crossovers;
     Live *live;
@@ -159,11 +165,17 @@ static void advise_add(Advise *advise, guint64 bytes, const CollResult *best, co
     table_u64(table, own->ctas);
     table_fixed(table, (double)own->time_ps / 1e6);
     const double loss_pct = ((double)own->time_ps / (double)best->time_ps - 1) * 100;
-    if (loss_pct > advise->loss_pct) {
+    const gboolean largest = loss_pct > advise->loss_pct;
+    if (largest) {
         advise->loss_pct = loss_pct;
         advise->loss_bytes = bytes;
     }
     table_fixed(table, loss_pct);
+    const AdviseSure sure = advise_sure(advise->errors, advise->system, &advise->plan, bytes, best, own);
+    table_fixed(table, sure.loss_pct);
+    table_fixed(table, sure.half_width_pct);
+    if (largest)
+        advise->loss_unsure = !(sure.loss_pct > sure.half_width_pct);
     table_text(table, coll_fidelity_name(best->fidelity));
     advise->used[best->algo] = TRUE;
 }
@@ -253,8 +265,10 @@ static void advise_add_answer(const Advise *advise)
     report_add_answer(advise->report, "fastest: %s", text->str);
     if (advise->loss_pct > 0) {
         g_autofree char *size = size_format(advise->loss_bytes);
-        report_add_answer(advise->report, "what %s takes by itself is up to %.1f %% slower, at %s",
-                          coll_library_names[advise->plan.spec.library], advise->loss_pct, size);
+        report_add_answer(advise->report, "what %s takes by itself is up to %.1f %% slower, at %s%s",
+                          coll_library_names[advise->plan.spec.library], advise->loss_pct, size,
+                          advise->loss_unsure ? ", by the model alone: measured rows near it do not make that sure"
+                                              : ", more than the doubt that measured rows near it leave");
     } else {
         report_add_answer(advise->report, "what %s takes by itself is as fast at every size",
                           coll_library_names[advise->plan.spec.library]);
@@ -267,6 +281,9 @@ static void advise_notes(const Advise *advise)
         for (guint a = 0; a < COLL_ALGOS; a++)
             if (advise->used[a] && coll_algo_family((CollAlgo)a) == (CollFamily)family)
                 report_add_note(advise->report, "%s: %s", coll_algo_name((CollAlgo)a), coll_algo_how((CollAlgo)a));
+    report_add_note(advise->report,
+                    "corrected: without the errors that measured rows like these let expect of both times "
+                    "(docs/planning.md); -: one of them has no neighbour");
     report_add_note(advise->report, "the program is %s (--program); times are without a host's launch",
                     coll_library_names[advise->plan.spec.library]);
 }
@@ -304,10 +321,10 @@ static gboolean advise_check(const Advise *advise, GError **error)
 
 static ExitCode advise_report(Advise *advise, GError **error)
 {
-    static const guint width[] = {10, 13, 6, 4, 9, 7, 13, 6, 4, 9, 6, 6};
+    static const guint width[] = {10, 13, 6, 4, 9, 7, 13, 6, 4, 9, 6, 9, 6, 6};
     g_autofree char *title = g_strdup_printf("%s of %u GPUs on %s", coll_op_name(advise->plan.spec.op),
                                              advise->plan.gpus, advise->system->name);
-    if (!advise_check(advise, error))
+    if (!advise_check(advise, error) || !(advise->errors = validate_errors_new(NULL, error)))
         return EXIT_USER;
     Report *report = advise->report = report_new("advise", title);
     options_describe(advise->options, report);
@@ -331,6 +348,7 @@ static ExitCode advise_report(Advise *advise, GError **error)
         live_abandon(advise->live);
     }
     report_free(report);
+    validate_errors_free(advise->errors);
     return code;
 }
 

@@ -14,6 +14,7 @@ typedef struct {
     double links_pct; /* of the kernel's time: those of the busier direction, mean */
     const char *direction;
     char *waits, *full, *parts; /* limits.h; NULL: nothing, or not known */
+    WhatIf what;                /* held it up */
 } AnswerRow;
 
 struct CollAnswer {
@@ -55,6 +56,7 @@ void coll_answer_add(CollAnswer *answer, const Fabric *fabric, const CollSpec *s
     row.direction = up ? "to" : "from";
     row.links_pct = result->kernel_ps ? busy_pct * (double)result->time_ps / (double)result->kernel_ps : 0;
     row.waits = limits_waits(fabric);
+    row.what = result->fidelity == COLL_PACKET ? what_if_of(fabric, row.links_pct) : WHAT_IF_NOTHING;
     row.full = g_strdup(samples->full);
     row.parts = g_strdup(samples->parts);
     g_array_append_val(answer->rows, row);
@@ -163,7 +165,7 @@ static void answer_write_fastest(const CollAnswer *answer, const AnswerRow *best
 static void answer_write_limits(const AnswerRow *row, Report *report)
 {
     const CollResult *result = &row->result;
-    g_autofree char *size = size_format(row->bytes), *name = answer_name(row);
+    g_autofree char *size = size_format(row->bytes);
     g_autoptr(GString) text = g_string_new(NULL);
     const double launch_pct = 100 * (1 - (double)result->kernel_ps / (double)MAX(result->time_ps, 1));
     g_string_append_printf(text, "what its time goes into%s%s: ", row->bytes ? " at " : "", row->bytes ? size : "");
@@ -173,7 +175,7 @@ static void answer_write_limits(const AnswerRow *row, Report *report)
         g_string_append_printf(text, "%.0f %% launch and exit", launch_pct);
     g_string_append_printf(text, "; the links %s the switches are busy for %.0f %% of the kernel", row->direction,
                            row->links_pct);
-    if (row->links_pct >= 85)
+    if (row->links_pct >= WHAT_IF_WIRES_PCT)
         g_string_append(text, ", so the wires are the limit");
     if (row->full)
         g_string_append_printf(text, "; %s", row->full);
@@ -206,12 +208,20 @@ static void answer_write_untried(const CollAnswer *answer, Report *report)
         report_add_answer(report, "not tried: %s (-a best tries all)", names->str);
 }
 
+/* Of the last size and type; NULL: there is no row, or none whose sums are right. */
+static const AnswerRow *answer_last(const CollAnswer *answer)
+{
+    if (answer->rows->len == 0)
+        return NULL;
+    const AnswerRow *last = answer_row(answer, answer->rows->len - 1);
+    return answer_best(answer, last->bytes, last->type, NULL);
+}
+
 void coll_answer_write(const CollAnswer *answer, Report *report)
 {
     if (answer->rows->len == 0)
         return;
-    const AnswerRow *last = answer_row(answer, answer->rows->len - 1);
-    const AnswerRow *best = answer_best(answer, last->bytes, last->type, NULL);
+    const AnswerRow *best = answer_last(answer);
     if (!best) {
         report_add_answer(report, "no result is right: the notes below say what is wrong");
         return;
@@ -219,6 +229,15 @@ void coll_answer_write(const CollAnswer *answer, Report *report)
     answer_write_fastest(answer, best, report);
     answer_write_limits(best, report);
     answer_write_untried(answer, report);
+}
+
+gboolean coll_answer_held(const CollAnswer *answer, CollHeld *held)
+{
+    const AnswerRow *best = answer_last(answer);
+    if (!best || best->what == WHAT_IF_NOTHING)
+        return FALSE;
+    *held = (CollHeld){best->bytes, best->type, best->asked, best->result, best->what};
+    return TRUE;
 }
 
 /* ---- how much faster */

@@ -4,6 +4,7 @@
 #define CLI_COLL_ANSWER_H
 
 #include "cli/coll/args.h"
+#include "cli/coll/what_if.h"
 #include "cli/live/samples.h"
 #include "model/fabric/usage.h"
 
@@ -14,6 +15,15 @@ void coll_answer_free(CollAnswer *answer);
 void coll_answer_add(CollAnswer *answer, const Fabric *fabric, const CollSpec *spec, const CollResult *result,
                      const Usage usage[USAGE_DIRECTIONS], const Samples *samples);
 void coll_answer_write(const CollAnswer *answer, Report *report);
+/* The fastest of the last size, and what held it up; FALSE: nothing of the fabric did. */
+typedef struct {
+    guint64 bytes;
+    NumericType type;
+    CollAlgo asked;    /* for, */
+    CollResult result; /* which has what ran */
+    WhatIf what;
+} CollHeld;
+gboolean coll_answer_held(const CollAnswer *answer, CollHeld *held);
 /* Times as fast as what? As `base`, the fastest algorithm and protocol that needs no multicast, of that size. ran: by
  * the position of its algorithm in the plan. Of the fastest of them it is an answer, of others a note. */
 void coll_answer_compare(const CollPlan *plan, const CollResult *ran, guint64 bytes, const CollResult *base,

@@ -135,6 +135,11 @@ gboolean coll_args_parse(CollPlan *plan, const char *op_name, const CollWords *w
     }
     plan->spec.crossings = (guint64)words->crossings;
     plan->compare = !words->no_compare;
+    if (words->what_if && words->no_what_if) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--what-if and --no-what-if: give one of them");
+        return FALSE;
+    }
+    plan->what_if = words->what_if ? COLL_WHAT_IF_ALWAYS : words->no_what_if ? COLL_WHAT_IF_NEVER : COLL_WHAT_IF_AUTO;
     return coll_parse_algos(plan, words->algos ? words->algos : "auto", error) &&
            coll_parse_sizes(plan, words, error) && coll_parse_number("-n", words->gpus, 1, &plan->gpus, error) &&
            coll_parse_number("--ctas", words->ctas, 1, &plan->spec.ctas, error) &&

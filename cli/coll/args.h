@@ -14,8 +14,10 @@ typedef struct {
     char *min, *max, *factor, *algos, *type, *reduce, *proto, *record, *program, *nccl;
     gint gpus, ctas, threads, root, warmup, iterations;
     gint64 crossings;
-    gboolean no_compare;
+    gboolean no_compare, what_if, no_what_if;
 } CollWords;
+/* Whether the fastest row runs again with twice of what held it up: where that is cheap and people read the report. */
+typedef enum { COLL_WHAT_IF_AUTO, COLL_WHAT_IF_ALWAYS, COLL_WHAT_IF_NEVER } CollWhatIf;
 typedef struct {
     CollSpec spec;
     guint64 min, max, factor;
@@ -27,6 +29,7 @@ typedef struct {
     char *skipped;                                 /* in words; NULL: nothing; to be freed */
     guint32 gpus;                                  /* 0: all */
     gboolean compare;                              /* with the fastest that needs no multicast */
+    CollWhatIf what_if;
 } CollPlan;
 
 /* Fills *plan, which is zero. FALSE: something is unknown or out of its bounds. */

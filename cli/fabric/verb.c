@@ -150,14 +150,35 @@ static const Column columns[] = {
     COLUMN_END,
 };
 
-static void add_row(Table *table, const char *name, const WireControlled *answer)
+static const char *manager_name(const WireControlled *answer)
 {
     static const char *const managers[] = {"running", "absent", "broken", "restarted", "stopped"};
 
+    return answer->manager < G_N_ELEMENTS(managers) ? managers[answer->manager] : "?";
+}
+
+/* What was done, and what programs see of the fabric now. */
+static void add_answer(Report *report, const char *name, const WireControl *asked, const WireControlled *answer)
+{
+    g_autofree char *behind = answer->behind ? g_strdup_printf("; %u of its GPUs were not reset since the manager "
+                                                               "restarted, so that they cannot join a team",
+                                                               answer->behind)
+                                             : g_strdup("");
+
+    if (asked->what == WIRE_CONTROL_GPU_RESET)
+        report_add_answer(report, "GPU %" G_GUINT64_FORMAT " was reset; contexts that have ended: %u", asked->value,
+                          answer->contexts);
+    else if (asked->what == WIRE_CONTROL_DEGRADE)
+        report_add_answer(report, "%s of %s has the fault %s", asked->part, name, asked->key);
+    report_add_answer(report, "the fabric manager of %s is %s%s", name, manager_name(answer), behind);
+}
+
+static void add_row(Table *table, const char *name, const WireControlled *answer)
+{
     table_text(table, name);
     table_u64(table, answer->gpus);
     table_u64(table, answer->processes);
-    table_text(table, answer->manager < G_N_ELEMENTS(managers) ? managers[answer->manager] : "?");
+    table_text(table, manager_name(answer));
     table_u64(table, answer->manager_era);
     table_u64(table, answer->behind);
     table_u64(table, answer->now_ps);
@@ -172,9 +193,7 @@ static gboolean ask_one(const char *name, const FabricAction *action, const Fabr
     if (!action->ask(args, &asked, error) || !control_ask(name, &asked, &answer, NULL, error))
         return FALSE;
     add_row(table, name, &answer);
-    if (asked.what == WIRE_CONTROL_GPU_RESET)
-        report_add_note(report, "GPU %" G_GUINT64_FORMAT " was reset; contexts that have ended: %u", asked.value,
-                        answer.contexts);
+    add_answer(report, name, &asked, &answer);
     return TRUE;
 }
 
@@ -190,6 +209,8 @@ static ExitCode act(const Options *options, const FabricAction *action, const Fa
     if (action->ask == ask_status && !args->job && !(inside && *inside)) {
         for (guint i = 0; i < owners->len; i++) /* one that ends meanwhile is no row */
             ask_one(owners->pdata[i], action, args, report, table, NULL);
+        if (table_rows(table) == 0)
+            report_add_answer(report, "no job of this user runs: 'fanout exec -- PROGRAM' starts one");
     } else {
         g_autofree char *name = find_job(args, owners, error);
         good = name && ask_one(name, action, args, report, table, error);

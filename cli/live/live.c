@@ -22,6 +22,7 @@ struct Live {
     Progress *progress;
     guint64 total, done;
     gboolean full; /* standard output took no more */
+    gboolean held; /* live_hold() */
     gboolean over; /* all is written: an interruption comes too late */
     void (*end)(void *user);
     void *end_user;
@@ -191,9 +192,17 @@ void live_unlock(Live *live, guint64 steps)
     GString *out = g_string_new(NULL);
     live->done += steps;
     monitor_done(live->options->monitor, live->done);
-    report_stream_rows(live->stream, out);
+    if (!live->held)
+        report_stream_rows(live->stream, out);
     live_put(live, out);
     pthread_mutex_unlock(&live->lock);
+}
+
+void live_hold(Live *live, gboolean hold)
+{
+    live_lock(live);
+    live->held = hold;
+    live_unlock(live, 0);
 }
 
 Progress *live_progress(Live *live) { return live->progress; }

@@ -33,6 +33,9 @@ void live_set_total(Live *live, guint64 total); /* where steps are not what its 
 void live_on_stop(Live *live, void (*stop)(void *user), void *user);
 void live_lock(Live *live);
 void live_unlock(Live *live, guint64 steps); /* as many more steps are done */
+/* TRUE: what is finished is not printed yet, since the sentence that it opens with is still looked for; an interruption
+ * prints it all the same. FALSE: from the next live_unlock() on. */
+void live_hold(Live *live, gboolean hold);
 Progress *live_progress(Live *live);
 /* Writes what is left and frees. EXIT_USER: some of it could not be written; all else was. */
 ExitCode live_finish(Live *live, GError **error);

@@ -54,7 +54,7 @@ gboolean speed_cost_coll(const Options *options, const SpeedColl *what, SpeedCos
 
 /* cores.c: the all-reduce of the bench of cores, on one and on two; system: as in SpeedColl. Two free
  * cores are meant to reach SPEED_CORES_TARGET. */
-#define SPEED_CORES_TARGET 1.5
+#define SPEED_CORES_TARGET 1.7
 gboolean speed_cores_pair(const Options *options, const char *system, SpeedCost cost[2], GError **error);
 
 #endif

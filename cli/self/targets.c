@@ -10,6 +10,7 @@
 
 #include "cli/live/progress.h"
 #include "cli/self/cost.h"
+#include "cli/self/counted.h"
 
 #define PEERS_HEAP_NS 58.3
 #define MIB (1ull << 20)
@@ -190,6 +191,18 @@ static gboolean targets_of_data(Targets *targets)
     return TRUE;
 }
 
+/* ---- instructions */
+
+static gboolean targets_of_instructions(Targets *targets)
+{
+    g_autoptr(GArray) rows = counted_rows(targets->options, targets->error);
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const CountedRow *row = &g_array_index(rows, CountedRow, i);
+        targets_row(targets, row->what, row->figure, "", FALSE, row->target);
+    }
+    return rows != NULL;
+}
+
 /* ---- large collectives */
 
 static gboolean targets_of_collectives(Targets *targets)
@@ -320,13 +333,15 @@ ExitCode speed_targets(const Options *options, guint runs, GError **error)
                        .table = report_add_table(report, "rows", "", row_columns, 0)};
     report_add_note(report,
                     "CPU time, two cores wall time; medians of runs where it is short; yardsticks run beside; "
-                    "other programs on this machine count. 'over what it was': before the hot path was rebuilt, see "
+                    "other programs on this machine count, but not in rows of instructions, which valgrind counts "
+                    "where there is one. 'over what it was': before the hot path was rebuilt, see "
                     "docs/performance.md");
     static const struct {
         const char *what;
         gboolean (*run)(Targets *targets);
     } parts[] = {{"what people wait for", targets_of_waits}, /* it forks: while this process's memory is fresh */
                  {"data", targets_of_data},                  /* so does it */
+                 {"instructions, counted by valgrind", targets_of_instructions},
                  {"uniform traffic", targets_of_packets},
                  {"collectives of 1 and 16 GiB", targets_of_collectives},
                  {"flows against packets", targets_of_flows},

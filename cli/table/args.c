@@ -9,6 +9,7 @@
 #define DEFAULT_OPS "all_reduce,all_gather,reduce_scatter,all_to_all"
 
 static const char *const timings[] = {"eager", "graph", NULL};
+static const char *const neighbours[] = {"on", "off", NULL};
 static const char *const types[] = {"half", "bfloat16", "float", "fp8_e4m3", "fp8_e5m2", NULL};
 
 static gboolean table_parse_ops(TablePlan *plan, const char *text, GError **error)
@@ -73,6 +74,11 @@ static gboolean table_parse(TablePlan *plan, const TableWords *words, const Fabr
     if (words->timing && !options_parse_name("--timing", words->timing, timings, &value, error))
         return FALSE;
     plan->graph = value == 1;
+    value = 0;
+    if (words->neighbours && !options_parse_name("--neighbours", words->neighbours, neighbours, &value, error))
+        return FALSE;
+    plan->alone = value == 1;
+    plan->measured = words->measured != NULL;
     const char *type = words->type ? words->type : "half";
     if (!options_parse_name("-d", type, types, &value, error) || !numeric_type_parse(type, &plan->type))
         return FALSE;
@@ -100,8 +106,8 @@ void table_args_clear(TablePlan *plan)
 
 void table_words_clear(TableWords *words)
 {
-    char *strings[] = {words->ops,  words->gpus,   words->sizes,  words->program, words->timing,
-                       words->type, words->errors, words->resume, words->nccl};
+    char *strings[] = {words->ops,    words->gpus,   words->sizes, words->program,    words->timing,  words->type,
+                       words->errors, words->resume, words->nccl,  words->neighbours, words->measured};
     for (guint i = 0; i < G_N_ELEMENTS(strings); i++)
         g_free(strings[i]);
 }

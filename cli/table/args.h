@@ -5,8 +5,10 @@
 #include "cli/options.h"
 #include "model/fabric/fabric.h"
 
+#define TABLE_MEASURED "measured" /* the machine of --measured, as neighbours know it */
+
 typedef struct {
-    char *ops, *gpus, *sizes, *program, *nccl, *timing, *type, *errors, *resume;
+    char *ops, *gpus, *sizes, *program, *nccl, *timing, *type, *errors, *neighbours, *measured, *resume;
     gint jobs;
     gint64 crossings;
 } TableWords;
@@ -18,6 +20,8 @@ typedef struct {
     guint32 nccl;   /* its version; 0: the newest that was read */
     gboolean graph; /* calls in a CUDA graph, else one by one */
     NumericType type;
+    gboolean alone;    /* cells are not corrected by measured neighbours */
+    gboolean measured; /* the user's own machine is among them; the published ones are others of its generation */
 } TablePlan;
 
 /* Fills *plan, which is zero, for a system. FALSE: something is unknown or out of its bounds; nothing to clear. */

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/param/size.h"
+
 /* NVL72: a host has four GPUs; all other systems are one host. */
 #define HOST_GPUS(gpus) ((gpus) > 8 ? 4u : 8u)
 
@@ -24,8 +26,9 @@
         COLUMN_U64(message_size, "size", "elements", "of the total size, as nccl-tests counts it"),                    \
         COLUMN_FIXED(latency, "latency", "ms", 6, "of a call"), COLUMN_TEXT(backend, "backend", "the same as source"), \
         COLUMN_U64(bytes, "size", "B", "the same in bytes"),                                                           \
-        COLUMN_FIXED(uncertainty_pct, "+-", "%", 1, "half-width: p90 of the errors of the nearest measured rows"),     \
-        COLUMN_U64(near_rows, "near", "rows", "measured ones that this is from"),                                      \
+        COLUMN_FIXED(model_latency, "model", "ms", 6, "as simulated, before the neighbours' error is taken out"),      \
+        COLUMN_FIXED(uncertainty_pct, "+-", "%", 1, "half-width: nine of ten like this are not further off"),          \
+        COLUMN_U64(near_rows, "near", "rows", "measured neighbours that correct it; 0: the model alone"),              \
         COLUMN_TEXT(algo, "algo", "that the program takes"), COLUMN_TEXT(proto, "proto", "which protocol"),            \
         COLUMN_U64(ctas, "ctas", "", "of each rank's kernel"),                                                         \
         COLUMN_TEXT(fidelity, "fidelity", "packet: every packet; auto: flows, with rates of packets where needed"),    \
@@ -38,8 +41,9 @@ static const Column text_columns[] = {
     COLUMN_U64(gpus, "gpus", "", "ranks"),
     COLUMN_U64(bytes, "size", "B", "total size, as nccl-tests counts it"),
     COLUMN_FIXED(time_us, "time", "us", 2, "of a call"),
-    COLUMN_FIXED(uncertainty_pct, "+-", "%", 1, "half-width: p90 of the errors of the nearest measured rows"),
-    COLUMN_U64(near_rows, "near", "rows", "measured ones that this is from"),
+    COLUMN_FIXED(uncertainty_pct, "+-", "%", 1, "half-width: nine of ten like this are not further off"),
+    COLUMN_FIXED(model_us, "model", "us", 2, "as simulated, before the neighbours' error is taken out"),
+    COLUMN_U64(near_rows, "near", "rows", "measured neighbours that correct it; 0: the model alone"),
     COLUMN_TEXT(algo, "algo", "that the program takes"),
     COLUMN_TEXT(proto, "proto", "which protocol"),
     COLUMN_U64(ctas, "ctas", "", "of each rank's kernel"),
@@ -141,7 +145,7 @@ const Column *table_writer_columns(const TableWriter *writer)
 
 void table_writer_widths(const TableWriter *writer, const GPtrArray *rows, guint *width)
 {
-    static const guint usual[] = {0, 4, 0, 9, 6, 4, 13, 6, 4, 8};
+    static const guint usual[] = {0, 4, 0, 9, 6, 9, 4, 13, 6, 4, 8};
     memset(width, 0, (G_N_ELEMENTS(nccl_columns)) * sizeof *width);
     if (writer->planner)
         return;
@@ -187,7 +191,8 @@ static const char *table_dtype(NumericType type)
                                                           : numeric_type_name(type);
 }
 
-static void table_add_planner(const TableWriter *writer, Table *table, const ValidateRow *row, CollOp op, guint32 gpus)
+static void table_add_planner(const TableWriter *writer, Table *table, const ValidateRow *row, CollOp op, guint32 gpus,
+                              double time_us)
 {
     const char *source = table_source(writer->plan->library);
     table_text(table, "fanout");
@@ -198,31 +203,102 @@ static void table_add_planner(const TableWriter *writer, Table *table, const Val
     table_text(table, table_dtype(writer->plan->type));
     table_u64(table, gpus);
     table_u64(table, row->bytes / numeric_type_bytes(writer->plan->type));
-    table_fixed(table, row->simulated / 1e3);
+    table_fixed(table, time_us / 1e3);
     table_text(table, source);
     table_u64(table, row->bytes);
+    table_fixed(table, row->simulated / 1e3);
+}
+
+static guint32 table_gpus(const ValidateRow *row) { return (guint32)g_ascii_strtoull(row->gpus, NULL, 10); }
+
+/* What measured rows near a cell say: how far off it is, and how sure that is; half_width_pct NAN: none is near. */
+static ValidateNear table_near(const TableWriter *writer, const ValidateRow *row)
+{
+    ValidateNear near = {.half_width_pct = NAN};
+    ValidateCell cell;
+    if (writer->errors && validate_cell_of(row, &cell)) {
+        cell.arch = writer->system->spec.sm.arch;
+        if (writer->plan->measured)
+            cell.preset = TABLE_MEASURED;
+        cell.id = NULL;
+        if (!cell.nccl && !coll_library_is_framework(writer->plan->library))
+            cell.nccl = coll_nccl_newest();
+        near = validate_near(writer->errors, &cell, VALIDATE_NEAR_ALL);
+    }
+    if (writer->plan->alone) { /* what would be taken out is uncertainty, then */
+        near.half_width_pct = (exp(fabs(near.log_error)) * (1 + near.half_width_pct / 100) - 1) * 100;
+        near.log_error = 0;
+    }
+    return near;
+}
+
+static void table_answer_add(GString *text, const ValidateRow *row, double time_us)
+{
+    g_autofree char *size = size_format(row->bytes);
+    g_string_append_printf(text, "%.2f us (%s of %s GPUs at %s)", time_us, row->op, row->gpus, size);
+}
+
+void table_writer_answer(const TableWriter *writer, const GPtrArray *rows, Report *report)
+{
+    const ValidateRow *least = NULL, *most = NULL;
+    double sure_pct = INFINITY, unsure_pct = 0, least_us = INFINITY, most_us = 0;
+    guint known = 0, cells = 0;
+    for (guint i = 0; i < rows->len; i++) {
+        const ValidateRow *row = g_ptr_array_index(rows, i);
+        if (row->skipped || isnan(row->simulated))
+            continue;
+        const ValidateNear near = table_near(writer, row);
+        const double time_us = validate_near_time(&near, row->simulated);
+        least = time_us < least_us ? row : least;
+        most = time_us > most_us ? row : most;
+        least_us = MIN(least_us, time_us);
+        most_us = MAX(most_us, time_us);
+        cells++;
+        if (isnan(near.half_width_pct))
+            continue;
+        known++;
+        sure_pct = MIN(sure_pct, near.half_width_pct);
+        unsure_pct = MAX(unsure_pct, near.half_width_pct);
+    }
+    if (!least || !most) {
+        report_add_answer(report, "no cell could be simulated: the notes say why");
+        return;
+    }
+    g_autoptr(GString) text = g_string_new(NULL);
+    table_answer_add(text, least, least_us);
+    if (cells > 1) {
+        g_string_append(text, " to ");
+        table_answer_add(text, most, most_us);
+    }
+    report_add_answer(report, "calls of %s take %s", coll_library_names[writer->plan->library], text->str);
+    if (known)
+        report_add_answer(report,
+                          "how sure that is: of ten measured calls like one of these nine were within %.1f %%, of the "
+                          "least sure cell within %.1f %%; %u of %u cells have such calls",
+                          sure_pct, unsure_pct, known, cells);
+    else
+        report_add_answer(report, "how sure that is: not known, since no measured call is near enough");
 }
 
 void table_writer_add(const TableWriter *writer, Table *table, const ValidateRow *row)
 {
     CollOp op = COLL_ALL_REDUCE;
-    guint32 gpus = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
+    guint32 gpus = table_gpus(row);
     coll_op_parse(row->op, &op);
     CollShape shape = table_shape(writer, op, gpus, row->bytes);
-    ValidateCell cell = {writer->system->spec.sm.arch, op, gpus, row->bytes, validate_kind(row->program),
-                         !writer->plan->graph};
-    ValidateNear near = {0};
-    if (writer->errors)
-        near = validate_near(writer->errors, &cell);
+    const ValidateNear near = table_near(writer, row);
+    const double time_us = validate_near_time(&near, row->simulated);
     if (writer->planner) {
-        table_add_planner(writer, table, row, op, gpus);
+        table_add_planner(writer, table, row, op, gpus, time_us);
+        table_fixed(table, near.half_width_pct);
     } else {
         table_text(table, row->op);
         table_u64(table, gpus);
         table_u64(table, row->bytes);
+        table_fixed(table, time_us);
+        table_fixed(table, near.half_width_pct);
         table_fixed(table, row->simulated);
     }
-    table_fixed(table, near.rows ? near.half_width_pct : NAN);
     table_u64(table, near.rows);
     table_text(table, coll_algo_name(shape.algo));
     table_text(table, coll_proto_name(shape.proto));

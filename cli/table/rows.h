@@ -21,5 +21,7 @@ void table_writer_free(TableWriter *writer);
 const Column *table_writer_columns(const TableWriter *writer);
 void table_writer_widths(const TableWriter *writer, const GPtrArray *rows, guint *width);
 void table_writer_add(const TableWriter *writer, Table *table, const ValidateRow *row);
+/* In sentences: of which calls, between which times, and how far measured calls like them were off. */
+void table_writer_answer(const TableWriter *writer, const GPtrArray *rows, Report *report);
 
 #endif

@@ -93,9 +93,11 @@ static void table_notes(const TableVerb *verb)
     report_add_note(verb->report, "time: as %s calls it, %s; kernels alone: fanout coll",
                     coll_library_names[verb->plan->library],
                     verb->plan->graph ? "in a CUDA graph" : "one call after the other from the host");
-    report_add_note(verb->report,
-                    "+-: of ten measured rows like this one, nine were not further off; those nearest in GPUs "
-                    "and size on GPUs of this generation (docs/planning.md); -: none is near enough");
+    report_add_note(
+        verb->report,
+        "time: as simulated (model), without the error that is expected from measured rows like this one "
+        "(near; --neighbours off leaves it in); +-: nine of ten are not further off; -: no row is near, and "
+        "the model stands alone (docs/planning.md)");
 }
 
 static ExitCode table_run(TableVerb *verb, const ValidateSetup *setup, const System *system, GError **error)
@@ -121,6 +123,7 @@ static ExitCode table_run(TableVerb *verb, const ValidateSetup *setup, const Sys
     if (validate_run(setup, verb->rows, error)) {
         table_progress(0, 0, verb->rows->len, verb);
         live_lock(verb->live);
+        table_writer_answer(verb->writer, verb->rows, report);
         table_notes(verb);
         live_unlock(verb->live, 0);
         code = live_finish(verb->live, error);
@@ -154,6 +157,34 @@ static ExitCode table_resumed(TableVerb *verb, const ValidateSetup *setup, const
     return EXIT_USER;
 }
 
+/* Simulates what --measured has, and makes it neighbours. */
+static gboolean table_add_measured(TableVerb *verb, ValidateSetup setup, const System *system, ValidateErrors *errors,
+                                   GError **error)
+{
+    g_autoptr(GPtrArray) rows = validate_rows_new();
+    setup.progress = NULL;
+    if (!validate_load_planner(rows, verb->words->measured, system->name, error))
+        return FALSE;
+    g_printerr("fanout table: simulating %u measured rows of %s first\n", rows->len, verb->words->measured);
+    if (!validate_run(&setup, rows, error))
+        return FALSE;
+    for (guint i = 0; i < rows->len; i++) {
+        const ValidateRow *row = g_ptr_array_index(rows, i);
+        if (row->skipped)
+            g_printerr("fanout table: %s is no neighbour: %s\n", row->name, row->skipped);
+    }
+    for (guint i = 0; i < rows->len; i++) {
+        const ValidateRow *row = g_ptr_array_index(rows, i);
+        ValidateCell cell;
+        if (row->skipped || !(row->simulated > 0) || !validate_cell_of(row, &cell))
+            continue;
+        cell.preset = TABLE_MEASURED;
+        cell.arch = system->spec.sm.arch;
+        validate_errors_put(errors, &cell, row->measured, row->simulated);
+    }
+    return TRUE;
+}
+
 static ExitCode table_of(const Options *options, const TableWords *words, const TablePlan *plan, const System *system,
                          GError **error)
 {
@@ -173,7 +204,8 @@ static ExitCode table_of(const Options *options, const TableWords *words, const 
     ExitCode code = EXIT_USER;
     verb.rows = table_rows_new(plan, system);
     verb.written = g_new0(gboolean, verb.rows->len + 1);
-    verb.writer = errors ? table_writer_new(plan, system, options, errors, error) : NULL;
+    gboolean good = errors && (!words->measured || table_add_measured(&verb, setup, system, errors, error));
+    verb.writer = good ? table_writer_new(plan, system, options, errors, error) : NULL;
     if (verb.writer && verb.rows->len == 0)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--sizes: none of them gives each rank 16 bytes; larger ones are "
@@ -207,8 +239,12 @@ static ExitCode table_run_verb(int argc, char **argv, GError **error)
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &words.jobs, "worker processes at a time", "N"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &words.crossings,
          "with --fidelity auto: beyond so many link crossings a cell is flows (1000000)", "N"},
+        {"neighbours", 0, 0, G_OPTION_ARG_STRING, &words.neighbours,
+         "correct cells by measured rows near them (on), or leave the model alone (off)", "WHICH"},
         {"errors", 0, 0, G_OPTION_ARG_FILENAME, &words.errors,
-         "what +- is taken from, written by fanout validate --errors (the rows that come with Fanout)", "FILE"},
+         "the measured rows, written by fanout validate --errors (those that come with Fanout)", "FILE"},
+        {"measured", 0, 0, G_OPTION_ARG_FILENAME, &words.measured,
+         "measured rows of this system, as planners' nccl_perf.txt: simulated first, they are neighbours, too", "FILE"},
         {"resume", 0, 0, G_OPTION_ARG_FILENAME, &words.resume,
          "add each cell's result to FILE as it is done, and leave out those whose results are there", "FILE"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};

@@ -29,9 +29,17 @@ static const Column columns[] = {
     COLUMN_END,
 };
 
-static void doctor_row(Table *table, const char *what, gboolean usable, const char *found, const char *serves,
+typedef struct {
+    Table *table;
+    GString *missing; /* "gnuplot, mpirun": what is not usable */
+} Doctor;
+
+static void doctor_row(Doctor *doctor, const char *what, gboolean usable, const char *found, const char *serves,
                        const char *install)
 {
+    Table *table = doctor->table;
+    if (!usable)
+        g_string_append_printf(doctor->missing, "%s%s", doctor->missing->len ? ", " : "", what);
     table_text(table, what);
     table_bool(table, usable);
     table_text(table, found);
@@ -68,16 +76,16 @@ static gboolean doctor_collective(const Options *options, const System *system, 
     return good;
 }
 
-static gboolean doctor_core(const Options *options, const System *system, Table *table)
+static gboolean doctor_core(const Options *options, const System *system, Doctor *doctor)
 {
     g_autofree char *found = NULL;
     const gboolean good = doctor_collective(options, system, &found);
     g_auto(GStrv) presets = preset_names();
     g_autofree char *systems = g_strdup_printf("%u", g_strv_length(presets));
-    doctor_row(table, "core", good, found, "every verb that simulates", "build again: make clean && make");
-    doctor_row(table, "SystemC", *SYSTEMC_VERSION != '\0', *SYSTEMC_VERSION ? SYSTEMC_VERSION : NULL,
+    doctor_row(doctor, "core", good, found, "every verb that simulates", "build again: make clean && make");
+    doctor_row(doctor, "SystemC", *SYSTEMC_VERSION != '\0', *SYSTEMC_VERSION ? SYSTEMC_VERSION : NULL,
                "simulated time, processes, waveforms", "apt-get install libsystemc-dev");
-    doctor_row(table, "systems", presets[0] != NULL, systems, "-s NAME", "build again");
+    doctor_row(doctor, "systems", presets[0] != NULL, systems, "-s NAME", "build again");
     return good;
 }
 
@@ -93,30 +101,30 @@ static guint64 doctor_meminfo(const char *key)
     return at ? g_ascii_strtoull(at + strlen(key) + 1, NULL, 10) : 0;
 }
 
-static void doctor_memory(Table *table)
+static void doctor_memory(Doctor *doctor)
 {
     const guint64 total = doctor_meminfo("MemTotal"), free_now = doctor_meminfo("MemAvailable");
     struct rlimit limit;
     g_autofree char *found = g_strdup_printf("%.1f GiB, %.1f GiB of it free now", (double)total / (1 << 20),
                                              (double)free_now / (1 << 20));
-    doctor_row(table, "memory", free_now > 512 * 1024, found, "bytes that move (--max-memory), 72 GPUs and more",
+    doctor_row(doctor, "memory", free_now > 512 * 1024, found, "bytes that move (--max-memory), 72 GPUs and more",
                "end other programs; or give --data off, fewer GPUs, smaller sizes");
     const gboolean open_end = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
     g_autofree char *most = open_end ? NULL : g_strdup_printf("%.1f GiB", (double)limit.rlim_cur / (1 << 30));
-    doctor_row(table, "address space", open_end || limit.rlim_cur > (8ull << 30), open_end ? "no limit" : most,
+    doctor_row(doctor, "address space", open_end || limit.rlim_cur > (8ull << 30), open_end ? "no limit" : most,
                "exec: addresses of simulated GPU memory", "raise the limit: ulimit -v unlimited");
 }
 
-static void doctor_host(Table *table)
+static void doctor_host(Doctor *doctor)
 {
     const guint cores = g_get_num_processors();
     g_autofree char *found = g_strdup_printf("%u", cores), *pages = NULL;
-    doctor_row(table, "cores", TRUE, found, "sweep -j, validate -j, coll --cores", NULL);
-    doctor_memory(table);
+    doctor_row(doctor, "cores", TRUE, found, "sweep -j, validate -j, coll --cores", NULL);
+    doctor_memory(doctor);
     gboolean read = g_file_get_contents("/sys/kernel/mm/transparent_hugepage/enabled", &pages, NULL, NULL);
     if (read)
         g_strchomp(pages);
-    doctor_row(table, "huge pages", read && !strstr(pages, "[never]"), read ? pages : NULL,
+    doctor_row(doctor, "huge pages", read && !strstr(pages, "[never]"), read ? pages : NULL,
                "a tenth of the time of large systems",
                "as root: echo madvise >/sys/kernel/mm/transparent_hugepage/enabled");
 }
@@ -146,7 +154,7 @@ static const DoctorProgram programs[] = {
     {"man", {"man"}, "manual pages", "apt-get install man-db"},
 };
 
-static void doctor_programs(Table *table)
+static void doctor_programs(Doctor *doctor)
 {
     for (guint i = 0; i < G_N_ELEMENTS(programs); i++) {
         g_autofree char *found = NULL;
@@ -155,30 +163,30 @@ static void doctor_programs(Table *table)
         if (!found && strcmp(programs[i].what, "CUDA compiler") == 0 &&
             g_file_test("/usr/local/cuda/bin/nvcc", G_FILE_TEST_IS_EXECUTABLE))
             found = g_strdup("/usr/local/cuda/bin/nvcc");
-        doctor_row(table, programs[i].what, found != NULL, found, programs[i].serves, programs[i].install);
+        doctor_row(doctor, programs[i].what, found != NULL, found, programs[i].serves, programs[i].install);
     }
 }
 
-static void doctor_libraries(Table *table)
+static void doctor_libraries(Doctor *doctor)
 {
     g_autofree char *libraries = libraries_dir(NULL);
     g_autofree char *runtime = libraries ? libraries_beside(libraries, "libcudart.so.13") : NULL;
-    doctor_row(table, "libcuda", libraries != NULL, libraries, "fanout exec", "make, or make install");
-    doctor_row(table, "libcudart", runtime != NULL, runtime, "exec: programs of the CUDA runtime", "make");
+    doctor_row(doctor, "libcuda", libraries != NULL, libraries, "fanout exec", "make, or make install");
+    doctor_row(doctor, "libcudart", runtime != NULL, runtime, "exec: programs of the CUDA runtime", "make");
 #ifdef HAVE_MPI
-    doctor_row(table, "MPI", TRUE, "built in", "sweeps on several machines", NULL);
+    doctor_row(doctor, "MPI", TRUE, "built in", "sweeps on several machines", NULL);
 #else
-    doctor_row(table, "MPI", FALSE, NULL, "sweeps on several machines",
+    doctor_row(doctor, "MPI", FALSE, NULL, "sweeps on several machines",
                "apt-get install libopenmpi-dev openmpi-bin; ./configure --with-mpi");
 #endif
     void *http = dlopen(MONITOR_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (http)
         dlclose(http);
 #ifdef HAVE_MICROHTTPD
-    doctor_row(table, "libmicrohttpd", http != NULL, http ? MONITOR_LIBRARY : NULL, "--monitor",
+    doctor_row(doctor, "libmicrohttpd", http != NULL, http ? MONITOR_LIBRARY : NULL, "--monitor",
                "apt-get install libmicrohttpd12");
 #else
-    doctor_row(table, "libmicrohttpd", FALSE, http ? "there, but not when Fanout was built" : NULL, "--monitor",
+    doctor_row(doctor, "libmicrohttpd", FALSE, http ? "there, but not when Fanout was built" : NULL, "--monitor",
                "apt-get install libmicrohttpd-dev; ./configure; make");
 #endif
 }
@@ -212,20 +220,33 @@ static char *doctor_ask_python(const char *python)
     return out ? out : g_strdup("");
 }
 
-static void doctor_python(Table *table)
+static void doctor_python(Doctor *doctor)
 {
     g_autofree char *python = g_find_program_in_path("python3");
     g_autofree char *answer = python ? doctor_ask_python(python) : g_strdup("");
     g_auto(GStrv) lines = g_strsplit(answer, "\n", -1);
-    doctor_row(table, "python3", python != NULL, python, "clients, tests", "apt-get install python3");
+    doctor_row(doctor, "python3", python != NULL, python, "clients, tests", "apt-get install python3");
     for (guint i = 0; i < G_N_ELEMENTS(packages); i++) {
         g_autofree char *begin = g_strconcat(packages[i].package, " ", NULL);
         const char *version = NULL;
         for (char **line = lines; *line; line++)
             version = g_str_has_prefix(*line, begin) ? *line + strlen(begin) : version;
         g_autofree char *install = g_strdup_printf("pip install %s, in a virtual environment", packages[i].package);
-        doctor_row(table, packages[i].package, version != NULL, version, packages[i].serves, install);
+        doctor_row(doctor, packages[i].package, version != NULL, version, packages[i].serves, install);
     }
+}
+
+/* ---- the answer */
+
+static void doctor_add_answer(Report *report, const Doctor *doctor, gboolean good)
+{
+    if (!good)
+        report_add_answer(report, "simulations do not work here: see the first row");
+    else if (doctor->missing->len)
+        report_add_answer(report, "simulations work; not usable here, and needed only for what stands in its row: %s",
+                          doctor->missing->str);
+    else
+        report_add_answer(report, "simulations work, and everything else is usable, too");
 }
 
 /* ---- the verb */
@@ -236,15 +257,15 @@ static ExitCode doctor_report(const Options *options, GError **error)
     if (!system_load(&system, options->system ? NULL : DOCTOR_SYSTEM, options, error))
         return EXIT_USER;
     Report *report = report_new("doctor", "what of this machine is usable");
-    Table *table = report_add_table(report, "rows", "", columns, 0);
-    const gboolean good = doctor_core(options, &system, table);
-    doctor_libraries(table);
-    doctor_host(table);
-    doctor_programs(table);
-    doctor_python(table);
+    g_autoptr(GString) missing = g_string_new(NULL);
+    Doctor doctor = {report_add_table(report, "rows", "", columns, 0), missing};
+    const gboolean good = doctor_core(options, &system, &doctor);
+    doctor_libraries(&doctor);
+    doctor_host(&doctor);
+    doctor_programs(&doctor);
+    doctor_python(&doctor);
     report_add_bool(report, "core", good);
-    report_add_note(report, good ? "simulations work; what is not usable is needed only for what stands beside it"
-                                 : "simulations do not work here: see the first row");
+    doctor_add_answer(report, &doctor, good);
     ExitCode code = options_write(options, report, error);
     report_free(report);
     system_clear(&system);

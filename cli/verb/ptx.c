@@ -116,6 +116,20 @@ static void add_families(Report *report, GHashTable *families)
     g_free(names);
 }
 
+/* Reasons stand in the rows of those that do not run. */
+static void add_answer(Report *report, guint64 runs, guint64 all, const char *first)
+{
+    if (all == 0)
+        report_add_answer(report, "no function in it has a body: there is nothing to run");
+    else if (runs == all)
+        report_add_answer(report, all == 1 ? "its function runs" : "all its %" G_GUINT64_FORMAT " functions run", all);
+    else
+        report_add_answer(report,
+                          "%" G_GUINT64_FORMAT " of its %" G_GUINT64_FORMAT " functions run; %s%s cannot be "
+                          "launched, for what the last column says",
+                          runs, all, first, all - runs > 1 ? " and others" : "");
+}
+
 static Report *report_module(const PtxModule *module, const char *file)
 {
     const PtxUnit *unit = module->units->pdata[0];
@@ -124,13 +138,17 @@ static Report *report_module(const PtxModule *module, const char *file)
     Report *report = report_new("ptx", file);
     GHashTable *families = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     guint64 runs = 0, all = 0;
+    g_autofree char *first = NULL; /* of those that do not run */
     Table *table = report_add_table(report, "rows", "", kernel_columns, 0);
     for (guint i = 0; i < module->functions->len; i++) {
         PtxFunction *function = module->functions->pdata[i];
         if (!function->body)
             continue;
         all++;
-        runs += (guint64)add_function(table, function, families);
+        if (add_function(table, function, families))
+            runs++;
+        else if (!first)
+            first = g_strdup(function->symbol->name);
     }
     report_add_text(report, "ptx_version", version);
     report_add_text(report, "target", target);
@@ -139,8 +157,7 @@ static Report *report_module(const PtxModule *module, const char *file)
     report_add_u64(report, "global_bytes", module->global_bytes, "B");
     report_add_u64(report, "const_bytes", module->const_bytes, "B");
     add_families(report, families);
-    if (runs < all)
-        report_add_note(report, "functions with something in the last column cannot be launched; the others can");
+    add_answer(report, runs, all, first);
     g_hash_table_unref(families);
     return report;
 }

@@ -125,15 +125,34 @@ static const Column diff_columns[] = {
     COLUMN_END,
 };
 
+/* "12 of 420 parameters differ: 5 of [sm], 3 of [link]", in the order of the file. */
+static void systems_add_answer(Report *report, const GArray *rows, const gboolean *differs)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    guint all = 0;
+    for (guint i = 0, next; i < rows->len; i = next) {
+        const char *section = g_array_index(rows, ParamDumpRow, i).section;
+        guint n = 0;
+        for (next = i; next < rows->len && !strcmp(g_array_index(rows, ParamDumpRow, next).section, section); next++)
+            n += differs[next] ? 1 : 0;
+        if (n)
+            g_string_append_printf(text, "%s%u of [%s]", text->len ? ", " : ": ", n, section);
+        all += n;
+    }
+    report_add_answer(report, "%u of %u parameters differ%s", all, rows->len, text->str);
+}
+
 static void systems_add_diff(const System *a, const System *b, Report *report)
 {
     Table *table = report_add_table(report, "rows", "", diff_columns, 0);
     GArray *of_a = param_dump(a->params), *of_b = param_dump(b->params);
+    g_autofree gboolean *differs = g_new0(gboolean, of_a->len + 1);
     for (guint i = 0; i < of_a->len; i++) { /* the same rows in both */
         const ParamDumpRow *row_a = &g_array_index(of_a, ParamDumpRow, i);
         const ParamDumpRow *row_b = &g_array_index(of_b, ParamDumpRow, i);
         if (strcmp(row_a->value, row_b->value) == 0)
             continue;
+        differs[i] = TRUE;
         table_text(table, row_a->section);
         table_text(table, row_a->row->name);
         table_text(table, row_a->value);
@@ -142,7 +161,7 @@ static void systems_add_diff(const System *a, const System *b, Report *report)
         table_text(table, row_a->origin);
         table_text(table, row_b->origin);
     }
-    report_add_note(report, "%u of %u parameters differ", table_rows(table), of_a->len);
+    systems_add_answer(report, of_a, differs);
     param_dump_free(of_a);
     param_dump_free(of_b);
 }

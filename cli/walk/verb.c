@@ -348,7 +348,7 @@ static gboolean walk_check(WalkAsk *ask, double load, GError **error)
                     ask->gpus);
         return FALSE;
     }
-    if (ask->gpus != WALK_ALL && !g_str_has_prefix(walk_ops[ask->op], "multimem.")) {
+    if (ask->gpus != WALK_ALL && !g_str_has_prefix(walk_ops[ask->op], "multimem.") && ask->op != WALK_FABRIC_PULLRED) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--gpus: %s goes from GPU 0 to GPU 1 and has no team; multimem operations have one",
                     walk_ops[ask->op]);
@@ -390,7 +390,8 @@ static ExitCode walk_run_verb(int argc, char **argv, GError **error)
 const Verb verb_walk = {
     .name = "walk",
     .usage = "OP",
-    .text = "follow one packet: store, load, atomic, multimem.st, multimem.red, multimem.ld_reduce",
+    .text = "follow one packet: store, load, atomic, multimem.st, multimem.red, multimem.ld_reduce, "
+            "fabric.put, fabric.pullred",
     .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_STATS,
     .run = walk_run_verb,
 };

@@ -94,6 +94,7 @@ const PtxHost kernel_host = {.now_ps = host_now,
                              .allocate = host_allocate,
                              .release = host_release,
                              .trace = host_trace,
+                             .fabric = kernel_fabric,
                              .launch_dependents = kernel_launch_dependents,
                              .grid_dependency = kernel_grid_dependency};
 

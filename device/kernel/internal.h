@@ -4,6 +4,7 @@
 
 #include "device/kernel/kernel.h"
 #include "device/kernel/trace.h"
+#include "model/memory/numeric.h"
 
 typedef struct KernelWarp KernelWarp;
 typedef struct KernelCta KernelCta;
@@ -168,6 +169,20 @@ void kernel_poll_clear(KernelWarp *warp);
 gboolean kernel_still_takes(KernelWarp *warp, gboolean sleeps);
 void kernel_still_woken(KernelWarp *warp, SimTime now_ps);
 void kernel_still_clear(KernelWarp *warp);
+/* Types and operations in the model's words. */
+NumericType kernel_numeric_type(PtxType type);
+NumericOp kernel_numeric_op(PtxWord op);
+/* fabric.c: an operation on an endpoint is submitted, by a launch. What the report at its mbarrier says, a bit a cause:
+ * PTX calls the value opaque, so these are ours. */
+void kernel_fabric(void *launch, PtxFabricOp *op);
+enum {
+    KERNEL_FABRIC_NO_ENDPOINT = 1, /* not reserved, not created, or not ready */
+    KERNEL_FABRIC_RANGE = 2,       /* beyond it, or nothing is bound there */
+    KERNEL_FABRIC_UNREACHABLE = 4, /* of another clique, or the GPU is not of its team */
+    KERNEL_FABRIC_KIND = 8,        /* unicast where multicast is asked for, or the other way; not for counted ones */
+    KERNEL_FABRIC_LOST = 16,
+    KERNEL_FABRIC_TIMEOUT = 32
+};
 /* bulk.c: the access goes to the CTA's unit for bulk copies. */
 void kernel_bulk_begin(KernelWarp *warp, PtxAccess *access);
 gboolean kernel_bulk_drains(KernelCta *cta); /* TRUE: its stores are under way; cta->end comes when they are not */

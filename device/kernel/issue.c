@@ -61,7 +61,7 @@ gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access)
 
 /* ---- micro-operations */
 
-static NumericType numeric_type(PtxType type)
+NumericType kernel_numeric_type(PtxType type)
 {
     static const guint8 types[T_COUNT] = {
         [T_U32] = NUMERIC_U32,       [T_U64] = NUMERIC_U64,       [T_S32] = NUMERIC_S32,
@@ -73,7 +73,7 @@ static NumericType numeric_type(PtxType type)
     return (NumericType)types[type];
 }
 
-static NumericOp numeric_op(PtxWord op)
+NumericOp kernel_numeric_op(PtxWord op)
 {
     return op == W_MIN   ? NUMERIC_MIN
            : op == W_MAX ? NUMERIC_MAX
@@ -96,8 +96,8 @@ static gboolean is_load(UopKind kind) { return kind == UOP_LOAD || kind == UOP_A
 static void set_operation(KernelWarp *warp, const PtxAccess *access, Uop *uop)
 {
     if (uop->kind == UOP_MC_LOAD || uop->kind == UOP_MC_RED) {
-        uop->type = (guint8)numeric_type((PtxType)access->type);
-        uop->op = (guint8)numeric_op((PtxWord)access->op);
+        uop->type = (guint8)kernel_numeric_type((PtxType)access->type);
+        uop->op = (guint8)kernel_numeric_op((PtxWord)access->op);
         uop->acc = access->acc == W_ACC_F32 ? NUMERIC_ACC_F32 : access->acc == W_ACC_F16 ? NUMERIC_ACC_F16 : 0;
     } else if (uop->kind == UOP_RED || uop->kind == UOP_ATOM) {
         uop->type = access->type;

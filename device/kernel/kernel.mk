@@ -6,6 +6,7 @@ libfanout_core_la_SOURCES += \
 	device/kernel/code_cache.c \
 	device/kernel/cost.c \
 	device/kernel/dependents.c \
+	device/kernel/fabric.c \
 	device/kernel/fit.c \
 	device/kernel/heap.c \
 	device/kernel/host.c \

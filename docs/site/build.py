@@ -6,7 +6,7 @@ import json, os, re, shlex, shutil, subprocess, sys, tempfile
 fanout, top, out = (os.path.abspath(a) for a in sys.argv[1:4])
 PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md", "validate/reference/README.md"]
 HEADERS = ["fanout/device.h", "fanout/fanout.h", "fanout/cuda.h", "fanout/cuda_module.h", "fanout/cuda_graph.h", "fanout/cuda_array.h",
-           "fanout/cuda_attribute.h", "fanout/cuda_tensor.h", "fanout/cuda_types.h", "fanout/cuda_result.h", "fanout/cuda_names.h"]
+           "fanout/cuda_attribute.h", "fanout/cuda_tensor.h", "fanout/cuda_endpoint.h", "fanout/cuda_types.h", "fanout/cuda_result.h", "fanout/cuda_names.h"]
 # Facts of reports, which have no table of their own.
 FACTS = {
     "schema": "fanout/1: fields are added, none changes its meaning", "report": "the verb that wrote it",

@@ -7,6 +7,7 @@
 #include "model/fabric/switches.h"
 #include "model/flow/rates.h"
 #include "model/gpu/copy_engine.h"
+#include "model/gpu/fabric_engine.h"
 #include "model/fastpath/fastpath.h"
 #include "model/parallel/parallel.h"
 #include "sim/engine/domain.h"
@@ -91,6 +92,7 @@ static void fabric_build(Fabric *fabric)
         sim_add_cause(fabric->sim, gpu_silent_text, &fabric->gpu[g]);
         sim_add_waiter(fabric->sim, gpu_waiter_text, &fabric->gpu[g]);
         sim_add_waiter(fabric->sim, copy_waiter_text, &fabric->gpu[g]);
+        sim_add_waiter(fabric->sim, fabric_engine_waiter_text, &fabric->gpu[g]);
         sm_init(&fabric->gpu[g]);
         for (guint32 l = 0; l < fabric->links; l++)
             fabric_connect(fabric, (guint16)g, l);

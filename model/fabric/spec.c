@@ -11,6 +11,7 @@ const ParamRow system_params[] = {
     PARAM_LIST(SystemSpec, links_per_switch, "links", 1, 64, "links of each GPU to each switch, one number a switch"),
     PARAM_U64(SystemSpec, host_MBps, "MB/s", 1, 10000000, "link of a GPU to its host, one direction"),
     PARAM_U64(SystemSpec, host_ps, "ps", 0, 100000000, "latency of that link"),
+    PARAM_U64(SystemSpec, host_fence_ps, "ps", 0, 100000000, "of fence.sys: what this host adds to sm.fence_ps"),
     PARAM_END,
 };
 

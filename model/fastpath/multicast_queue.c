@@ -142,9 +142,10 @@ void multicast_queue_join(FastPort *port)
         arrival->holder = (guint16)port->member;
         arrival->left_ps = SIMTIME_NEVER;
     }
-    if (--arrival->members == 0)
+    if (--arrival->members == 0) {
         multicast_queue_settle_holder(queue, arrival);
-    multicast_queue_drop_done(queue);
+        multicast_queue_drop_done(queue);
+    }
 }
 
 void multicast_queue_release(Link *link, Packet packet, SimTime start_ps)
@@ -158,6 +159,6 @@ void multicast_queue_release(Link *link, Packet packet, SimTime start_ps)
         if (arrival->members == 0)
             multicast_queue_settle_holder(queue, arrival);
     }
-    arrival->unsent--;
-    multicast_queue_drop_done(queue);
+    if (--arrival->unsent == 0)
+        multicast_queue_drop_done(queue);
 }

@@ -12,16 +12,17 @@ static guint32 gpu_element_words(const Txn *txn)
 
 static void gpu_touch_atomic(const Txn *txn, guint8 *memory, const guint8 *data)
 {
+    const guint8 op = txn->op & (guint8)~TXN_COUNTED;
     guint32 words = gpu_element_words(txn), bytes = words * 4;
     for (guint32 w = 0; w * 4 < txn->bytes; w += words) {
         if (!(txn->word_mask >> w % 32 & 1)) /* of more than a line: all words */
             continue;
         guint8 *at = memory + w * 4;
         const guint8 *with = data + w * 4;
-        if (txn->op == TXN_ATOM_EXCH)
+        if (op == TXN_ATOM_EXCH)
             memcpy(at, with, bytes);
-        else if (txn->op != TXN_ATOM_CAS)
-            numeric_apply((NumericType)txn->type, (NumericOp)txn->op, at, with, bytes);
+        else if (op != TXN_ATOM_CAS)
+            numeric_apply((NumericType)txn->type, (NumericOp)op, at, with, bytes);
         else if (memcmp(at, with, bytes) == 0)
             memcpy(at, with + DATA_SLOT_BYTES / 2, bytes);
     }
@@ -39,7 +40,13 @@ static void gpu_touch_call(const Fabric *fabric, const Txn *txn, guint8 *memory,
 
 static void gpu_touch_write(const Txn *txn, guint8 *memory, const guint8 *data)
 {
-    if (txn->op != TXN_WRITE_BYTES)
+    guint32 mask = txn->word_mask, words = txn->bytes / 4u;
+    if (txn->op != TXN_WRITE_BYTES && !(mask & mask >> 1) && txn->bytes % 4 == 0 && words < 32 && mask >> words == 0)
+        for (; mask; mask &= mask - 1) { /* words apart from each other, as LL's */
+            const gsize at = 4 * (gsize)__builtin_ctz(mask);
+            memcpy(memory + at, data + at, 4);
+        }
+    else if (txn->op != TXN_WRITE_BYTES)
         memory_move_words(memory, data, txn->bytes, txn->word_mask);
     else
         for (guint32 b = 0; b < txn->bytes; b++)

@@ -167,12 +167,13 @@ typedef struct Gpu {
     SimFine local_free_at, local_byte_time;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     GpuPipe pipe[GPU_PIPES];
-    GpuAtomics *atomics;             /* atomic.c; NULL: none yet */
-    struct CopyEngines *engines;     /* copy_engine.h */
-    struct Sm *sm;                   /* sm.h */
-    struct Cta *cta_head, *cta_tail; /* waiting for an SM */
-    GpuOutQueue *out;                /* of each CPC (model/sm/place.h), */
-    guint32 n_out;                   /* so many */
+    GpuAtomics *atomics;                /* atomic.c; NULL: none yet */
+    struct CopyEngines *engines;        /* copy_engine.h */
+    struct FabricEngine *fabric_engine; /* fabric_engine.h; NULL: no operation on an endpoint yet */
+    struct Sm *sm;                      /* sm.h */
+    struct Cta *cta_head, *cta_tail;    /* waiting for an SM */
+    GpuOutQueue *out;                   /* of each CPC (model/sm/place.h), */
+    guint32 n_out;                      /* so many */
     GpuTurns side[GPU_SIDES];
     guint64 most_turns; /* of any of them */
     FenceState fence;
@@ -185,6 +186,7 @@ typedef struct Gpu {
     guint64 requests, served, stalls, hbm_bytes;
     guint64 local_requests, local_bytes, dropped, host_in_bytes, host_out_bytes;
     guint64 engine_copies, engine_bytes, engine_packets;
+    guint64 fabric_operations, fabric_bytes, fabric_packets, fabric_refused, fabric_retries, fabric_failed;
     char *path;
 } Gpu;
 extern const StatRow gpu_stats[];
@@ -205,6 +207,13 @@ typedef struct {
 } GpuRequest;
 #define GPU_ALL_WORDS TXN_ALL_WORDS
 
+/* Where a counted write or reduction (TXN_COUNTED) is counted: 8 bytes, to which a target adds what it has written. It
+ * stands in the data's slot, at DATA_SLOT_BYTES / 2. */
+typedef struct {
+    MemRegion *region; /* NULL: at that offset of the request's multicast object, of each member by itself */
+    guint64 offset;
+} GpuCounter;
+
 #define GPU_LINK_LOCAL 0xffffu /* this GPU's own memory, or its host's */
 
 void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links);
@@ -221,6 +230,7 @@ void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
  * moves no bytes needs no transaction: `plain` is called with `owner`. */
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
+guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps); /* the transaction alone */
 /* The same in two steps, for requests into the fabric. */
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request);
 void gpu_send(Gpu *gpu, Packet packet, guint32 link);
@@ -269,7 +279,8 @@ void gpu_pipes_init(Gpu *gpu);
 void gpu_pipes_clear(Gpu *gpu);
 SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, Packet packet);
-SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
+void gpu_pipe_push_own(GpuPipe *pipe, SimTime at_ps, guint32 txn); /* an access to the GPU's own or its host's memory */
+SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps);    /* when HBM has moved them */
 
 /* The slot of an answer that stands in memory already, as nothing has changed these bytes yet (see DataPool); 0: it
  * must be read. Reads alone, of up to MEMORY_READ_MAX bytes. */
@@ -280,6 +291,8 @@ static inline guint32 gpu_fixed_answer(const Fabric *fabric, const MemRegion *re
 
 /* data.c: a functional access, which reads or changes the bytes behind a transaction; answers of reads and atomics go
  * to `answer`. The plain one reads into `answer`, or writes `data` (NULL: they are not kept). */
+/* A counted request's bytes are written: its counter in that GPU's memory grows by them. */
+void gpu_count(Fabric *fabric, guint16 gpu, const Txn *txn, SimTime visible_ps);
 void gpu_access_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
                       guint8 *answer, SimTime visible_ps);
 void gpu_access(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data, guint8 *answer,

@@ -32,7 +32,7 @@ SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps)
 }
 
 /* Host memory: a request goes there and an answer comes back; either may carry the data. */
-static void gpu_request_host(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
+static void gpu_request_host(Gpu *gpu, guint32 index, const Txn *txn, SimTime now_ps)
 {
     SimTime host_ps = gpu->fabric->spec.system.host_ps;
     guint32 bytes = MAX(txn->bytes, SECTOR_BYTES);
@@ -44,7 +44,7 @@ static void gpu_request_host(Gpu *gpu, Packet packet, const Txn *txn, SimTime no
         gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps + host_ps);
     if (txn->kind == PACKET_READ || txn->kind == PACKET_ATOM)
         at_ps = gpu_host_serve(gpu, GPU_FROM_HOST, bytes, at_ps);
-    gpu_pipe_push(&gpu->pipe[GPU_PIPE_HOST], at_ps + host_ps, GPU_LINK_LOCAL, packet);
+    gpu_pipe_push_own(&gpu->pipe[GPU_PIPE_HOST], at_ps + host_ps, index);
 }
 
 /* When an access to the GPU's own memory is done, by a bandwidth server and a fixed latency, and through which FIFO. */
@@ -79,18 +79,19 @@ static SimTime gpu_local_atomic_end(Gpu *gpu, const Txn *txn, SimTime now_ps, Gp
     return at_ps + latency_ps;
 }
 
-static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
+static void gpu_request_local(Gpu *gpu, guint32 index, SimTime now_ps)
 {
+    const Txn *txn = txn_at(gpu->txns, index);
     GpuPipeKind pipe;
     gpu->local_requests++;
     if (txn->region->gpu == MEMORY_HOST) {
-        gpu_request_host(gpu, packet, txn, now_ps);
+        gpu_request_host(gpu, index, txn, now_ps);
         return;
     }
     SimTime at_ps = txn->kind == PACKET_ATOM || txn->kind == PACKET_RED
                         ? gpu_local_atomic_end(gpu, txn, now_ps, &pipe)
                         : gpu_local_end(gpu, (PacketKind)txn->kind, txn->missed, txn->bytes, now_ps, &pipe);
-    gpu_pipe_push(&gpu->pipe[pipe], at_ps, GPU_LINK_LOCAL, packet);
+    gpu_pipe_push_own(&gpu->pipe[pipe], at_ps, index);
 }
 
 /* No program polls memory that keeps no bytes, so such an access needs no transaction. */
@@ -112,10 +113,9 @@ static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_p
 
 void gpu_request_own(Gpu *gpu, const GpuRequest *request)
 {
-    if (gpu_is_plain(gpu, request)) {
-        gpu_request_plain(gpu, request, sim_now_ps(gpu->sim));
-        return;
-    }
-    Packet packet = gpu_prepare(gpu, request);
-    gpu_request_local(gpu, packet, txn_at(gpu->txns, packet.txn), sim_now_ps(gpu->sim));
+    SimTime now_ps = sim_now_ps(gpu->sim);
+    if (gpu_is_plain(gpu, request))
+        gpu_request_plain(gpu, request, now_ps);
+    else
+        gpu_request_local(gpu, gpu_take_txn(gpu, request, now_ps), now_ps);
 }

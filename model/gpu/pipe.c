@@ -27,20 +27,31 @@ void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, Packet packet)
     gpu_pipe_add(pipe, &step);
 }
 
-/* An access to the GPU's own or its host's memory is done. */
+void gpu_pipe_push_own(GpuPipe *pipe, SimTime at_ps, guint32 txn)
+{
+    GpuStep step = {.at_ps = at_ps, .packet.txn = txn, .link = GPU_LINK_LOCAL};
+    gpu_pipe_add(pipe, &step);
+}
+
+/* An access to the GPU's own or its host's memory is done. A read's bytes are taken where they stand. */
 static void gpu_pipe_complete(Gpu *gpu, guint32 index, SimTime now_ps)
 {
     Fabric *fabric = gpu->fabric;
     Txn *txn = txn_at(gpu->txns, index);
-    gboolean answers = txn->kind == PACKET_READ || txn->kind == PACKET_ATOM;
-    guint32 slot = answers && txn->region->host ? data_take(fabric->data) : 0;
-    guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
-    gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, answer,
-               now_ps);
+    guint8 old[DATA_SLOT_BYTES];
+    const guint8 *answer = NULL;
+    if (txn->kind == PACKET_READ && txn->region->host) {
+        answer = memory_read(txn->region, txn->offset);
+    } else {
+        guint8 *before = txn->kind == PACKET_ATOM && txn->region->host ? old : NULL;
+        gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, before,
+                   now_ps);
+        answer = before;
+    }
+    if (G_UNLIKELY(txn->op & TXN_COUNTED))
+        gpu_count(fabric, gpu->id, txn, now_ps);
     fabric_account(fabric, gpu->id, txn, TRUE, now_ps);
     txn->done(gpu, txn, answer, now_ps);
-    if (slot)
-        data_give(fabric->data, slot);
     if (txn->data)
         data_give(fabric->data, txn->data);
     txn_give(gpu->txns, index);

@@ -25,6 +25,8 @@ guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
     guint32 data = gpu_data_flits(request->offset, request->bytes);
     guint32 enable = gpu_is_partial(request) ? (guint32)gpu->spec->byte_enable_flits : 0;
     guint32 set = request->object ? (guint32)gpu->fabric->spec.mctable.set_flits : 0;
+    if (request->op & TXN_COUNTED)
+        set += (guint32)gpu->spec->fabric_counter_flits;
     switch (request->kind) {
     case PACKET_MC_READ: return (guint32)gpu->fabric->spec.sw.request_flits + set;
     case PACKET_WRITE:
@@ -115,7 +117,7 @@ static guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *request)
     return slot;
 }
 
-static guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
+guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
 {
     guint32 index = txn_take(gpu->txns);
     Txn *txn = txn_at(gpu->txns, index);
@@ -146,7 +148,7 @@ static gboolean gpu_moves_in_time(const Gpu *gpu, const GpuRequest *request)
 {
     gboolean plain = request->kind == PACKET_READ || request->kind == PACKET_WRITE || request->kind == PACKET_MC_READ ||
                      request->kind == PACKET_MC_WRITE;
-    return gpu->fabric->keep_bytes && (!plain || request->bytes < LINE_BYTES);
+    return (gpu->fabric->keep_bytes && (!plain || request->bytes < LINE_BYTES)) || request->op & TXN_COUNTED;
 }
 
 /* If all members answer a multicast request alike, its packet says how. */

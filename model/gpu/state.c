@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "model/gpu/copy_engine.h"
+#include "model/gpu/fabric_engine.h"
 #include "model/shared/sparse.h"
 
 const ParamRow gpu_params[] = {
@@ -32,6 +33,15 @@ const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, engine_in_flight, "packets", 1, 65536, "of one copy"),
     PARAM_U64(GpuSpec, engine_ps, "ps", 0, 1000000000, "before a copy engine's first packet"),
     PARAM_U64(GpuSpec, engines, "", 1, 64, "copy engines"),
+    PARAM_U64(GpuSpec, fabric_queue, "operations", 1, 1u << 20, "on endpoints, that wait in the fabric engine's queue"),
+    PARAM_U64(GpuSpec, fabric_operations, "operations", 1, 65536, "that the fabric engine works on at once"),
+    PARAM_U64(GpuSpec, fabric_in_flight, "packets", 1, 65536, "of one of them"),
+    PARAM_U64(GpuSpec, fabric_post_ps, "ps", 0, 1000000000, "from fabric.submit to the fabric engine's queue"),
+    PARAM_U64(GpuSpec, fabric_retry_ps, "ps", 1, 1000000000, "before a post that found the queue full is tried again"),
+    PARAM_U64(GpuSpec, fabric_start_ps, "ps", 0, 1000000000, "before an operation's first packet, look-up included"),
+    PARAM_U64(GpuSpec, fabric_issue_ps, "ps", 0, 1000000, "from one packet of the fabric engine to the next"),
+    PARAM_U64(GpuSpec, fabric_report_ps, "ps", 0, 1000000000, "from the last answer to the mbarrier"),
+    PARAM_U64(GpuSpec, fabric_counter_flits, "flits", 0, 4, "more in a request whose target counts its bytes"),
     PARAM_BOOL(GpuSpec, hash_by_gpu, "the port of a line at its owner depends on which GPU asks"),
     PARAM_END,
 };
@@ -52,6 +62,12 @@ const StatRow gpu_stats[] = {
     STAT_COUNTER(Gpu, engine_copies, "copies", "given to the copy engines"),
     STAT_COUNTER(Gpu, engine_bytes, "B", "given to the copy engines"),
     STAT_COUNTER(Gpu, engine_packets, "packets", "sent into the fabric by copy engines"),
+    STAT_COUNTER(Gpu, fabric_operations, "operations", "on endpoints, posted to the fabric engine"),
+    STAT_COUNTER(Gpu, fabric_bytes, "B", "that they were of"),
+    STAT_COUNTER(Gpu, fabric_packets, "packets", "sent by the fabric engine"),
+    STAT_COUNTER(Gpu, fabric_refused, "operations", "that found its queue full"),
+    STAT_COUNTER(Gpu, fabric_retries, "posts", "that were refused, all tries of an operation counted"),
+    STAT_COUNTER(Gpu, fabric_failed, "operations", "that ended with an error"),
     STAT_END,
 };
 
@@ -111,6 +127,7 @@ void gpu_clear(Gpu *gpu)
     g_clear_pointer(&gpu->kernel_heaps, g_hash_table_unref);
     g_clear_pointer(&gpu->kernel_code, g_ptr_array_unref);
     copy_clear(gpu);
+    fabric_engine_clear(gpu);
     gpu_target_clear(gpu);
     gpu_pipes_clear(gpu);
     for (guint32 l = 0; l < gpu->links; l++) {
@@ -130,7 +147,7 @@ gboolean gpu_is_quiet(const Gpu *gpu)
     for (int p = 0; p < GPU_PIPES; p++)
         if (gpu->pipe[p].ring.count)
             return FALSE;
-    return gpu->txns->used == 0 && copy_is_quiet(gpu);
+    return gpu->txns->used == 0 && copy_is_quiet(gpu) && fabric_engine_is_quiet(gpu);
 }
 
 char *gpu_silent_text(void *unit)

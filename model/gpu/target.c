@@ -51,6 +51,8 @@ static void gpu_write_bytes(Gpu *gpu, Packet packet, SimTime now_ps)
     if (txn->region->host || memory_watches(fabric->memory))
         gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, NULL,
                    now_ps + gpu->spec->l2_ps);
+    if (G_UNLIKELY(txn->op & TXN_COUNTED))
+        gpu_count(fabric, gpu->id, txn, now_ps + gpu->spec->l2_ps);
     if (txn->data)
         data_give(fabric->data, txn->data);
     txn->data = 0;
@@ -102,10 +104,11 @@ static guint32 gpu_move_replica(Gpu *gpu, const McRequest *request, gboolean rea
     guint32 slot = read && region->host ? data_take(fabric->data) : 0;
     guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
     const guint8 *data = request->data ? data_at(fabric->data, request->data) : NULL;
-    if (!request->plain)
-        gpu_access(fabric, region, offset, txn_at(&fabric->txns[request->src], request->txn), data, answer,
-                   now_ps + gpu->spec->l2_ps);
-    else if (!read || answer)
+    if (!request->plain) {
+        const Txn *txn = txn_at(&fabric->txns[request->src], request->txn);
+        gpu_access(fabric, region, offset, txn, data, answer, now_ps + gpu->spec->l2_ps);
+        gpu_count(fabric, gpu->id, txn, now_ps + gpu->spec->l2_ps);
+    } else if (!read || answer)
         gpu_access_plain(fabric, region, offset, request->bytes, data, answer, now_ps + gpu->spec->l2_ps);
     return slot;
 }

@@ -5,6 +5,7 @@ struct Vas {
     GPtrArray *mappings; /* VasMapping sorted by va */
     guint last, gpus;    /* index of the last hit; how many GPUs there are */
     guint64 next_va;
+    EndpointTable *endpoints; /* NULL: none reserved */
 };
 
 #define VAS_FIRST 0x700000000000ull
@@ -31,6 +32,7 @@ void vas_free(Vas *vas)
     for (guint i = 0; i < vas->mappings->len; i++)
         vas_mapping_free(vas, g_ptr_array_index(vas->mappings, i));
     g_ptr_array_free(vas->mappings, TRUE);
+    endpoint_table_free(vas->endpoints);
     g_free(vas);
 }
 
@@ -137,4 +139,13 @@ guint64 vas_choose(Vas *vas, guint64 bytes, guint64 alignment)
     }
     vas->next_va = va + bytes;
     return va;
+}
+
+EndpointTable *vas_endpoints(const Vas *vas) { return vas->endpoints; }
+
+EndpointTable *vas_endpoints_make(Vas *vas, guint32 clique_gpus)
+{
+    if (!vas->endpoints)
+        vas->endpoints = endpoint_table_new(clique_gpus);
+    return vas->endpoints;
 }

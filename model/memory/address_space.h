@@ -9,6 +9,7 @@
 
 #include <glib.h>
 
+#include "model/memory/endpoint.h"
 #include "model/memory/memory.h"
 #include "model/memory/multicast_object.h"
 
@@ -41,5 +42,9 @@ guint8 *vas_poll(Vas *vas, const VasMapping *mapping, guint64 va, MemRegion **re
 void vas_set_access(VasMapping *mapping, guint16 gpu, VasAccess access); /* gpu: one of the space's */
 /* A free range of the given size for tools that do not choose their own addresses. */
 guint64 vas_choose(Vas *vas, guint64 bytes, guint64 alignment);
+/* The logical endpoints of the same program; NULL: it has reserved none. */
+EndpointTable *vas_endpoints(const Vas *vas);
+/* The same, made at the first call; clique_gpus as in endpoint_table_new(). */
+EndpointTable *vas_endpoints_make(Vas *vas, guint32 clique_gpus);
 
 #endif

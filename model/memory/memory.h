@@ -169,15 +169,19 @@ static inline void memory_move(guint8 *to, const guint8 *from, guint32 bytes)
  * bytes where they lie so: a lane's access is seen whole, as on a GPU (packets of data and flag rely on it). */
 static inline void memory_move_words(guint8 *to, const guint8 *from, guint32 bytes, guint32 mask)
 {
-    for (guint32 at = 0, size; at < bytes; at += size, mask >>= size / 4) {
+    for (guint32 at = 0, size; mask; mask >>= size / 4, at += size) {
+        guint32 none = (guint32)__builtin_ctz(mask);
+        mask >>= none;
+        at += none * 4;
+        if (at >= bytes)
+            return;
         guint32 left = bytes - at, off = (guint32)((guintptr)(to + at) % 16);
         size = 4;
         if (left >= 16 && (mask & 15) == 15 && off == 0)
             size = 16;
         else if (left >= 8 && (mask & 3) == 3 && off % 8 == 0)
             size = 8;
-        if (mask & 1)
-            memory_move(to + at, from + at, size);
+        memory_move(to + at, from + at, size);
     }
 }
 /* memory_bytes() for up to MEMORY_READ_MAX bytes that are only looked at, before the region changes in any way. */

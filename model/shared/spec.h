@@ -17,6 +17,7 @@ typedef struct {
     ParamList links_per_switch; /* of each GPU: one number for each switch */
     guint64 host_MBps;          /* link between a GPU and its host, one direction */
     guint64 host_ps;            /* its latency */
+    guint64 host_fence_ps;      /* what this host adds to a fence.sys */
 } SystemSpec;
 extern const ParamRow system_params[];
 
@@ -119,7 +120,16 @@ typedef struct {
     guint64 engine_in_flight;    /* packets of one copy */
     guint64 engine_ps;           /* start of a copy engine's work */
     guint64 engines;
-    gboolean hash_by_gpu; /* the owner's port of a line depends on which GPU asks */
+    guint64 fabric_queue;         /* operations on endpoints that wait in the fabric engine's queue */
+    guint64 fabric_operations;    /* that it works on at once, */
+    guint64 fabric_in_flight;     /* with so many packets each */
+    guint64 fabric_post_ps;       /* SM to queue */
+    guint64 fabric_retry_ps;      /* a post that found it full */
+    guint64 fabric_start_ps;      /* before an operation's first packet */
+    guint64 fabric_issue_ps;      /* between two packets of the engine */
+    guint64 fabric_report_ps;     /* last answer to the mbarrier */
+    guint64 fabric_counter_flits; /* of a counted request, beside others' */
+    gboolean hash_by_gpu;         /* the owner's port of a line depends on which GPU asks */
 } GpuSpec;
 extern const ParamRow gpu_params[];
 

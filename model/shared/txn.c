@@ -103,5 +103,5 @@ gboolean txn_is_plain(const Txn *txn)
 {
     return txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ ||
            ((txn->kind == PACKET_WRITE || txn->kind == PACKET_MC_WRITE) && txn->word_mask == TXN_ALL_WORDS &&
-            txn->op != TXN_WRITE_BYTES);
+            txn->op != TXN_WRITE_BYTES && !(txn->op & TXN_COUNTED));
 }

@@ -55,6 +55,7 @@ typedef struct {
 #define TXN_ATOM_CAS 65u    /* data: compare values, then new values at DATA_SLOT_BYTES / 2 */
 #define TXN_ATOM_CALL 66u   /* Fabric.atomic does it, with `type` and `acc` as its own; data as TXN_ATOM_CAS */
 #define TXN_WRITE_BYTES 67u /* of a write: at DATA_SLOT_BYTES / 2 a byte for each one of data: 0, it is not written */
+#define TXN_COUNTED 128u    /* a bit of `op`, beside what it says: the target counts the bytes; gpu.h, GpuCounter */
 #define TXN_ALL_WORDS 0xffffffffu
 gboolean txn_is_plain(const Txn *txn); /* reads or writes every byte of its span */
 

@@ -8,9 +8,10 @@
  *     which begins fence_overlap_ps before this one's end, or at its end if it waited for answers;
  *   round of the GPU: fence_snapshot_ps after its start a flush gets to the GPU's unit. If that is free a round begins:
  *     it notes which remote stores of the whole GPU are under way, and lasts until they are answered, or
- *     fence_round_ps; flushes that come meanwhile share the next round;
- *   end: as long after the round's begin as an undisturbed fence takes (fence_ps), or fence_return_ps after the
- *     last answer. Stores to the own memory are over by then, or waited for.
+ *     fence_round_ps and host_fence_ps; flushes that come meanwhile share the next round;
+ *   end: as long after the round's begin as an undisturbed fence takes (fence_ps, and host_fence_ps for a host that
+ *     answers later than the one on which that was measured), or fence_return_ps after the last answer. Stores to the
+ *     own memory are over by then, or waited for.
  * Left out: fences of narrower scope.
  * Sources: two H200, fences at random phases and in step (docs/fidelity.md).
  *
@@ -157,7 +158,8 @@ static void fence_advance(Gpu *gpu, SimTime now_ps)
     }
     if (!round->head || round->epoch >= fence->oldest)
         return;
-    SimTime end_ps = round->start_ps + spec->fence_ps - MIN(spec->fence_snapshot_ps, spec->fence_ps);
+    const SimTime host_ps = gpu->fabric->spec.system.host_fence_ps;
+    SimTime end_ps = round->start_ps + spec->fence_ps - MIN(spec->fence_snapshot_ps, spec->fence_ps) + host_ps;
     gboolean waited = now_ps > round->start_ps;
     if (waited)
         end_ps = MAX(end_ps, now_ps + spec->fence_return_ps);
@@ -167,7 +169,8 @@ static void fence_advance(Gpu *gpu, SimTime now_ps)
         fence_finish(flush, end_ps, now_ps, waited);
     }
     round->head = NULL;
-    sim_at(gpu->sim, &fence->free, MAX(now_ps, round->start_ps + spec->fence_round_ps), EVENT_PRIORITY_DEVICE);
+    sim_at(gpu->sim, &fence->free, MAX(now_ps, round->start_ps + spec->fence_round_ps + host_ps),
+           EVENT_PRIORITY_DEVICE);
 }
 
 static void fence_on_flow(Event *event, SimTime now_ps)

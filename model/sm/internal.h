@@ -11,9 +11,10 @@ char *poll_waiter_text(void *gpu);                    /* for sim_add_waiter(): w
 typedef enum { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_STALLED } IssueResult;
 /* Executes `current` as far as it goes; *cost_ps is the LSU time it took. */
 IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps);
-/* For a part of `current`: what its address means (FALSE: it is undefined, and reported); the SM has as much in flight
- * as it may; its packet goes (FALSE: there is no room before the ports, and the SM waits for it). */
-gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *request);
+/* For a part of `current`: what its address means, or why nothing; the same, reported (FALSE: it is undefined); the SM
+ * has as much in flight as it may; its packet goes (FALSE: there is no room before the ports, and the SM waits). */
+FaultKind warp_look_up(const Warp *warp, guint64 va, guint64 bytes, GpuRequest *request);
+gboolean warp_translate(const Warp *warp, guint64 va, guint32 bytes, GpuRequest *request);
 gboolean warp_at_limit(Warp *warp, const Uop *uop);
 gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps);
 IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps);               /* scattered.c */

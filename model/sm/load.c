@@ -19,6 +19,28 @@ void warp_loads_dropped(Sm *sm, Reg *reg, SimTime now_ps)
     }
 }
 
+/* The bytes of one answer to those lanes; they begin at the lowest of their addresses. */
+static void load_scatter(const Reg *reg, guint32 lanes, const guint8 *bytes)
+{
+    if (!reg->lane_va && reg->lane_stride >= 4 && reg->width == 4) { /* lanes that follow each other, as LL's words */
+        guint8 *to = reg_lane(reg, 4, (guint32)__builtin_ctz(lanes));
+        const gsize apart = reg->apart ? reg->apart : 4;
+        for (guint32 n = (guint32)__builtin_popcount(lanes); n > 0; n--, to += apart, bytes += reg->lane_stride)
+            memcpy(to, bytes, 4);
+        return;
+    }
+    guint64 va[WARP_LANES], base = G_MAXUINT64;
+    for (guint32 left = lanes; left; left &= left - 1) {
+        guint32 l = (guint32)__builtin_ctz(left);
+        va[l] = reg->lane_va ? reg->lane_va[l] : reg->va + (guint64)(reg->lane_stride * (gint64)l);
+        base = MIN(base, va[l]);
+    }
+    for (; lanes; lanes &= lanes - 1) {
+        guint32 l = (guint32)__builtin_ctz(lanes);
+        memory_move(reg_lane(reg, reg->width, l), bytes + (va[l] - base), reg->width);
+    }
+}
+
 void warp_on_loaded(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
 {
     (void)gpu;
@@ -26,18 +48,10 @@ void warp_on_loaded(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
     Sm *sm = reg->sm;
     sm->loads--;
     if (reg->bytes && bytes) {
-        if (!reg->lane_va) {
+        if (!reg->lane_va && reg->lane_stride == reg->width)
             memcpy(reg->bytes + txn->tag, bytes, txn->bytes);
-        } else {
-            guint32 lanes = (guint32)txn->tag;
-            guint64 base = G_MAXUINT64;
-            for (guint32 l = 0; l < WARP_LANES; l++)
-                if (lanes >> l & 1)
-                    base = MIN(base, reg->lane_va[l]);
-            for (guint32 l = 0; l < WARP_LANES; l++)
-                if (lanes >> l & 1)
-                    memcpy(reg->bytes + l * reg->width, bytes + (reg->lane_va[l] - base), reg->width);
-        }
+        else
+            load_scatter(reg, (guint32)txn->tag, bytes);
     }
     warp_loads_dropped(sm, reg, now_ps);
 }

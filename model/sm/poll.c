@@ -11,12 +11,17 @@
 
 #include "model/sm/internal.h"
 
-static gboolean poll_holds(const Uop *uop, const guint8 *bytes)
+static inline gboolean poll_holds(const Uop *uop, const guint8 *bytes)
 {
-    guint64 value = 0;
-    memcpy(&value, bytes, uop->width == 4 ? 4 : 8);
-    guint64 mask = uop->width == 4 ? 0xffffffffu : G_MAXUINT64;
-    guint64 ref = uop->value & mask;
+    guint64 value = 0, ref = uop->value;
+    if (uop->width == 4) {
+        guint32 word;
+        memcpy(&word, bytes, 4);
+        value = word;
+        ref = (guint32)ref;
+    } else {
+        memcpy(&value, bytes, 8);
+    }
     switch ((PollTest)uop->test) {
     case POLL_EQ: return value == ref;
     case POLL_NE: return value != ref;
@@ -41,28 +46,60 @@ static FaultKind poll_fault(const Warp *warp, const VasMapping *mapping, guint64
     return mapping->region->gpu == gpu || uop->rtt_ps ? FAULT_NONE : FAULT_ILLEGAL_FORM;
 }
 
+/* The mapping in which the last lane's flag stood: mostly the next one's, too. */
+typedef struct {
+    guint64 va, addresses; /* the first one, and how many from there on a flag may stand at */
+    guint8 *bytes;         /* at `va` */
+    MemRegion *region;
+    guint64 offset; /* of `va` in the region */
+} PollView;
+
 /* NULL: not allowed, and *fault says why; or the region keeps no bytes. */
-static const guint8 *poll_bytes(Warp *warp, guint32 lane, MemRegion **region, guint64 *offset, FaultKind *fault)
+static const guint8 *poll_look_up(Warp *warp, guint64 va, PollView *view, FaultKind *fault)
 {
-    guint64 va = uop_lane_va(&warp->current, lane);
     VasMapping *mapping = vas_find(warp->cta->vas, va);
+    *view = (PollView){0};
     *fault = poll_fault(warp, mapping, va);
-    return *fault == FAULT_NONE ? vas_poll(warp->cta->vas, mapping, va, region, offset) : NULL;
+    if (*fault != FAULT_NONE)
+        return NULL;
+    view->bytes = vas_poll(warp->cta->vas, mapping, mapping->va, &view->region, &view->offset);
+    if (!view->bytes)
+        return NULL;
+    view->va = mapping->va;
+    view->addresses = mapping->bytes - warp->current.width + 1;
+    return view->bytes + (va - view->va);
 }
 
-/* What stands around each lane's flag comes with the read that sees it. */
+static inline const guint8 *poll_look(Warp *warp, guint64 va, PollView *view, FaultKind *fault)
+{
+    if (G_LIKELY(va - view->va < view->addresses))
+        return view->bytes + (va - view->va);
+    return poll_look_up(warp, va, view, fault);
+}
+
+/* How many lanes from this one on are looked at together: all the others, if their flags stand one step apart and in
+ * the same mapping as this one's. */
+static guint32 poll_lanes_in(const Uop *uop, guint32 lane, const PollView *view)
+{
+    return !uop->lane_va && uop_lane_va(uop, uop->lanes - 1u) - view->va < view->addresses ? uop->lanes - lane : 1;
+}
+
+/* What stands around each lane's flag comes with the read that sees it: all at once where the lanes' parts stand side
+ * by side in memory as they do in the register. */
 static void poll_copy(Warp *warp)
 {
     const Uop *uop = &warp->current;
-    MemRegion *region = NULL;
-    guint64 offset = 0;
+    PollView view = {0};
     FaultKind fault;
     if (!uop->dst || !uop->dst->bytes)
         return;
-    for (guint32 l = 0; l < uop->lanes; l++) {
-        const guint8 *bytes = poll_bytes(warp, l, &region, &offset, &fault);
+    guint32 width = uop->dst->width;
+    for (guint32 l = 0, n; l < uop->lanes; l += n) {
+        guint64 va = uop_lane_va(uop, l);
+        const guint8 *bytes = poll_look(warp, va, &view, &fault);
+        n = uop->lane_stride == width ? poll_lanes_in(uop, l, &view) : 1;
         if (bytes)
-            memcpy(uop->dst->bytes + l * uop->dst->width, bytes - offset % uop->dst->width, uop->dst->width);
+            memcpy(uop->dst->bytes + l * width, bytes - (view.offset + (va - view.va)) % width, n * width);
     }
 }
 
@@ -94,32 +131,53 @@ static void poll_finish(Warp *warp, SimTime visible_ps)
     sim_at(gpu->sim, &warp->timer, MAX(at_ps, sim_now_ps(gpu->sim)), EVENT_PRIORITY_DEVICE);
 }
 
+/* Of n lanes, the first one's flag being at `bytes`: how many hold before the first that does not. */
+static guint32 poll_lanes_seen(const Uop *uop, const guint8 *bytes, guint32 n)
+{
+    guint32 seen = 0;
+    for (; seen < n && poll_holds(uop, bytes); seen++)
+        bytes += uop->lane_stride;
+    return seen;
+}
+
 static void poll_on_written(MemWatch *watch, SimTime visible_ps);
+
+static void poll_report(const Warp *warp, guint64 va, FaultKind kind)
+{
+    const Cta *cta = warp->cta;
+    FabricFault fault = {.kind = kind == FAULT_NONE ? FAULT_UNMAPPED : kind,
+                         .gpu = cta->gpu->id,
+                         .who = cta->name,
+                         .cta = cta->index,
+                         .va = va,
+                         .uop = UOP_POLL,
+                         .cause = cta->cause};
+    if (kind == FAULT_ILLEGAL_FORM)
+        fault.text = "a poll of memory that is not the GPU's own";
+    fabric_fault(cta->gpu->fabric, &fault);
+}
 
 /* Goes on with the first lane whose flag has not been seen yet; all lanes' reads go out together, so the
  * last flag to come decides. */
 static void poll_continue(Warp *warp, SimTime visible_ps)
 {
-    Gpu *gpu = warp->cta->gpu;
     const Uop *uop = &warp->current;
-    for (; warp->done_lanes < uop->lanes; warp->done_lanes++) {
-        MemRegion *region = NULL;
-        guint64 offset = 0;
-        FabricFault fault = {.gpu = gpu->id,
-                             .who = warp->cta->name,
-                             .cta = warp->cta->index,
-                             .va = uop_lane_va(uop, warp->done_lanes),
-                             .uop = UOP_POLL,
-                             .cause = warp->cta->cause};
-        const guint8 *bytes = poll_bytes(warp, warp->done_lanes, &region, &offset, &fault.kind);
+    PollView view = {0};
+    while (warp->done_lanes < uop->lanes) {
+        FaultKind fault = FAULT_NONE;
+        guint64 va = uop_lane_va(uop, warp->done_lanes);
+        const guint8 *bytes = poll_look(warp, va, &view, &fault);
         if (!bytes) {
-            if (fault.kind == FAULT_NONE)
-                fault.kind = FAULT_UNMAPPED;
-            else if (fault.kind == FAULT_ILLEGAL_FORM)
-                fault.text = "a poll of memory that is not the GPU's own";
-            fabric_fault(gpu->fabric, &fault);
-        } else if (!poll_holds(uop, bytes)) {
-            memory_watch(gpu->fabric->memory, &warp->watch, region, offset, uop->width, poll_on_written);
+            poll_report(warp, va, fault);
+            warp->done_lanes++;
+            continue;
+        }
+        guint32 n = poll_lanes_in(uop, warp->done_lanes, &view), seen = poll_lanes_seen(uop, bytes, n);
+        warp->done_lanes += seen;
+        if (seen < n) {
+            va = uop_lane_va(uop, warp->done_lanes);
+            memory_watch(warp->cta->gpu->fabric->memory, &warp->watch, view.region, view.offset + (va - view.va),
+                         uop->width, poll_on_written);
             return;
         }
     }
@@ -164,8 +222,8 @@ char *poll_waiter_text(void *unit)
     static const char *const tests[] = {
         [POLL_EQ] = "be", [POLL_NE] = "be other than", [POLL_GE] = "reach", [POLL_DIFF_GE] = "reach"};
     PollWaiters waiters = {.gpu = unit};
-    MemRegion *region = NULL;
-    guint64 offset = 0, value = 0;
+    guint64 value = 0;
+    PollView view = {0};
     FaultKind fault;
     memory_each_watch(waiters.gpu->fabric->memory, poll_on_written, poll_count, &waiters);
     if (waiters.warps == 0)
@@ -173,7 +231,7 @@ char *poll_waiter_text(void *unit)
     Warp *warp = waiters.first;
     const Uop *uop = &warp->current;
     g_autoptr(GString) text = g_string_new(NULL);
-    const guint8 *bytes = poll_bytes(warp, warp->done_lanes, &region, &offset, &fault);
+    const guint8 *bytes = poll_look(warp, uop_lane_va(uop, warp->done_lanes), &view, &fault);
     g_string_append_printf(text, "%s: %s CTA %u polls for 0x%" G_GINT64_MODIFIER "x to %s %" G_GUINT64_FORMAT,
                            waiters.gpu->path, warp->cta->name, warp->cta->index, uop_lane_va(uop, warp->done_lanes),
                            tests[uop->test], uop->value);

@@ -3,6 +3,27 @@
 
 #include "model/sm/internal.h"
 
+/* Lanes apart from each other whose addresses rise by one step: those of a line follow each other. */
+static gboolean uop_rises(const Uop *uop)
+{
+    return !uop->lane_va && uop->lane_stride >= MAX(uop->width, 4) && uop->lane_stride % 4 == 0 &&
+           uop->kind != UOP_RED && uop->kind != UOP_ATOM && uop->kind != UOP_MC_RED;
+}
+
+static guint32 warp_gather_rising(const Warp *warp, guint64 *first, guint64 *end, guint32 *word_mask)
+{
+    const Uop *uop = &warp->current;
+    guint32 from = (guint32)__builtin_ctz(~warp->done_lanes), stride = (guint32)MIN(uop->lane_stride, LINE_BYTES);
+    guint64 va = uop_lane_va(uop, from), mask = ((guint64)1 << (uop->width + 3u) / 4u) - 1;
+    guint32 at = (guint32)(va % LINE_BYTES), n = MIN(uop->lanes - from, (LINE_BYTES - 1 - at) / stride + 1);
+    for (guint32 l = 1; l < n; l *= 2) /* the words of so many lanes, then of twice as many, beyond the last one too */
+        mask |= mask << l * stride / 4;
+    *word_mask = (guint32)(mask & (((guint64)1 << ((n - 1) * stride + uop->width + 3u) / 4u) - 1));
+    *first = va;
+    *end = va + (n - 1) * stride + uop->width;
+    return (n < 32 ? (1u << n) - 1 : G_MAXUINT32) << from;
+}
+
 /* The lanes that share the line of the first lane still to go, at most one a word for atomics, and a single one for
  * those below a word. */
 static guint32 warp_gather(const Warp *warp, guint64 *first, guint64 *end, guint32 *word_mask)
@@ -50,11 +71,17 @@ static SimTime warp_conflict_ps(const Warp *warp, guint32 lanes)
  * store below a word are written. */
 static void warp_fill(const Uop *uop, guint32 lanes, guint64 first, guint8 *data)
 {
-    for (guint32 l = 0; l < uop->lanes; l++) {
+    if (uop_rises(uop) && uop->width == 4) { /* as LL's words */
+        const guint8 *from = reg_lane(uop->src, 4, (guint32)__builtin_ctz(lanes));
+        const gsize apart = uop->src->apart ? uop->src->apart : 4;
+        for (guint32 n = (guint32)__builtin_popcount(lanes); n > 0; n--, data += uop->lane_stride, from += apart)
+            memcpy(data, from, 4);
+        return;
+    }
+    for (; lanes; lanes &= lanes - 1) {
+        guint32 l = (guint32)__builtin_ctz(lanes);
         guint8 *at = data + (uop_lane_va(uop, l) - first);
-        if (!(lanes >> l & 1))
-            continue;
-        memcpy(at, uop->src->bytes + l * uop->width, uop->width);
+        memory_move(at, reg_lane(uop->src, uop->width, l), uop->width);
         if (uop->second)
             memcpy(at + DATA_SLOT_BYTES / 2, uop->second + l * uop->width, uop->width);
         else if (uop->op == TXN_WRITE_BYTES)
@@ -66,9 +93,10 @@ IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;
     guint32 all = uop->lanes >= 32 ? 0xffffffffu : (1u << uop->lanes) - 1;
+    gboolean rises = uop_rises(uop);
     while (warp->done_lanes != all) {
         guint64 first = 0, end = 0;
-        guint32 mask = 0, lanes = warp_gather(warp, &first, &end, &mask);
+        guint32 mask = 0, lanes = (rises ? warp_gather_rising : warp_gather)(warp, &first, &end, &mask);
         guint32 words = (guint32)(end - first + 3) / 4;
         guint8 data[DATA_SLOT_BYTES];
         GpuRequest request = {.bytes = (guint16)(end - first),

@@ -33,16 +33,24 @@ typedef struct Warp Warp;
 typedef struct Cta Cta;
 typedef struct Sm Sm;
 
-/* What a load brings into a warp: 32 lanes of `width` bytes, lane i at i * width. */
+/* What a load brings into a warp: 32 lanes of `width` bytes, lane i at i * width, or at i * apart if that is given:
+ * a register may be a part of each lane of a wider one. */
 typedef struct Reg {
     guint32 pending;                                 /* packets still on their way */
     Warp *waiter;                                    /* blocked on it */
     Sm *sm;                                          /* that issued the load */
     guint8 *bytes;                                   /* REG_BYTES, or NULL when timing-only */
-    guint64 *lane_va;                                /* of a scattered load: 32 addresses, else NULL */
+    guint64 va;                                      /* of a load: the first lane's address, */
+    gint64 lane_stride;                              /* and from one lane's to the next one's, */
+    guint64 *lane_va;                                /* or all 32, if scattered; else NULL */
     void (*loaded)(struct Reg *reg, SimTime now_ps); /* called when `pending` comes to 0, or NULL */
-    guint8 width;
+    guint8 width, apart;
 } Reg;
+
+static inline guint8 *reg_lane(const Reg *reg, guint32 width, guint32 lane)
+{
+    return reg->bytes + lane * (reg->apart ? reg->apart : width);
+}
 
 typedef enum {
     UOP_LOAD,

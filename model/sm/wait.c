@@ -30,7 +30,7 @@ static IssueResult wait_fence(Warp *warp, SimTime now_ps)
         fence_join(warp, now_ps);
         return ISSUE_BLOCKED;
     }
-    warp->fence_at_ps = now_ps + warp->cta->gpu->sm_spec->fence_ps;
+    warp->fence_at_ps = now_ps + warp->cta->gpu->sm_spec->fence_ps + warp->cta->gpu->fabric->spec.system.host_fence_ps;
     if (warp->stores)
         warp->fencing = TRUE;
     else

@@ -132,34 +132,43 @@ static const PacketKind uop_packet[UOP_KINDS] = {
     [UOP_MC_RED] = PACKET_MC_RED,
 };
 
-/* Finds what stands behind the address and checks the access; FALSE: it is reported and does not happen. */
-gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *request)
+/* What forbids an access of `current` there; if nothing does, what stands behind the address. */
+FaultKind warp_look_up(const Warp *warp, guint64 va, guint64 bytes, GpuRequest *request)
 {
-    Cta *cta = warp->cta;
     const Uop *uop = &warp->current;
-    Gpu *gpu = cta->gpu;
-    VasMapping *mapping = vas_find(cta->vas, va);
-    FabricFault fault = {
-        .gpu = gpu->id, .who = cta->name, .cta = cta->index, .va = va, .uop = uop->kind, .cause = cta->cause};
+    VasMapping *mapping = vas_find(warp->cta->vas, va);
     VasAccess need = uop->kind == UOP_LOAD || uop->kind == UOP_MC_LOAD ? VAS_ACCESS_READ : VAS_ACCESS_READWRITE;
     if (!mapping || va + bytes > mapping->va + mapping->bytes)
-        fault.kind = FAULT_UNMAPPED;
-    else if ((mapping->access[gpu->id] & need) != need)
-        fault.kind = FAULT_ACCESS;
-    else if (mapping->object && !uop_is_multicast(uop))
-        fault.kind = FAULT_PLAIN_ON_MULTICAST;
-    else if (!mapping->object && uop_is_multicast(uop))
-        fault.kind = FAULT_MULTIMEM_ON_UNICAST;
-    else if (mapping->object && mapping->object->mcid == MC_MCID_NONE)
-        fault.kind = FAULT_TEAM_INCOMPLETE;
-    if (fault.kind != FAULT_NONE) {
-        fabric_fault(gpu->fabric, &fault);
-        return FALSE;
-    }
+        return FAULT_UNMAPPED;
+    if ((mapping->access[warp->cta->gpu->id] & need) != need)
+        return FAULT_ACCESS;
+    if (mapping->object && !uop_is_multicast(uop))
+        return FAULT_PLAIN_ON_MULTICAST;
+    if (!mapping->object && uop_is_multicast(uop))
+        return FAULT_MULTIMEM_ON_UNICAST;
+    if (mapping->object && mapping->object->mcid == MC_MCID_NONE)
+        return FAULT_TEAM_INCOMPLETE;
     request->region = mapping->region;
     request->object = mapping->object;
     request->offset = mapping->offset + (va - mapping->va);
-    return TRUE;
+    return FAULT_NONE;
+}
+
+gboolean warp_translate(const Warp *warp, guint64 va, guint32 bytes, GpuRequest *request)
+{
+    const Cta *cta = warp->cta;
+    FaultKind kind = warp_look_up(warp, va, bytes, request);
+    if (G_LIKELY(kind == FAULT_NONE))
+        return TRUE;
+    FabricFault fault = {.kind = kind,
+                         .gpu = cta->gpu->id,
+                         .who = cta->name,
+                         .cta = cta->index,
+                         .va = va,
+                         .uop = warp->current.kind,
+                         .cause = cta->cause};
+    fabric_fault(cta->gpu->fabric, &fault);
+    return FALSE;
 }
 
 gboolean warp_at_limit(Warp *warp, const Uop *uop)
@@ -171,6 +180,22 @@ gboolean warp_at_limit(Warp *warp, const Uop *uop)
     sm->stalls_limit++;
     sm->limited = TRUE;
     return TRUE;
+}
+
+/* To an observer. The SM's path is made by hand, not printed: it is made for every packet. */
+static void warp_show(const Sm *sm, const GpuRequest *request)
+{
+    const Gpu *gpu = sm->gpu;
+    const Packet packet = packet_new(request->kind, 0, gpu->id, 0, gpu_request_flits(gpu, request));
+    char path[64], digits[16];
+    guint at = sizeof digits - 1;
+    digits[at] = '\0';
+    for (guint32 id = sm->id; at == sizeof digits - 1 || id; id /= 10)
+        digits[--at] = (char)('0' + id % 10);
+    g_strlcpy(path, gpu->path, sizeof path);
+    g_strlcat(path, ".sm", sizeof path);
+    g_strlcat(path, digits + at, sizeof path);
+    gpu->fabric->probe(gpu->fabric->probe_user, PROBE_EVENT(PROBE_COALESCE, path, sm, &packet, sim_now_ps(gpu->sim)));
 }
 
 gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
@@ -208,12 +233,8 @@ gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
                                               : spec->store_ps);
     }
     sm->packets++;
-    if (G_UNLIKELY(gpu->fabric->probe)) {
-        Packet packet = packet_new(request->kind, 0, gpu->id, 0, gpu_request_flits(gpu, request));
-        g_autofree char *path = g_strdup_printf("%s.sm%u", gpu->path, sm->id);
-        gpu->fabric->probe(gpu->fabric->probe_user,
-                           PROBE_EVENT(PROBE_COALESCE, path, sm, &packet, sim_now_ps(gpu->sim)));
-    }
+    if (G_UNLIKELY(gpu->fabric->probe))
+        warp_show(sm, request);
     if (G_LIKELY(way == SM_OUT_DIRECT))
         gpu_request(gpu, request, link);
     else if (way == SM_OUT_QUEUE)
@@ -223,24 +244,28 @@ gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     return TRUE;
 }
 
-/* Lanes side by side: the span is cut at 128 B lines. */
+/* Lanes side by side: the span is cut at 128 B lines. It is looked up whole, and by line where that fails. */
 static IssueResult warp_issue_contiguous(Warp *warp, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;
     guint32 span = (guint32)uop->lanes * uop->width;
+    guint64 va = uop->va + warp->done_bytes;
+    GpuRequest request = {.word_mask = GPU_ALL_WORDS};
+    gboolean whole = warp_look_up(warp, va, span - warp->done_bytes, &request) == FAULT_NONE;
     while (warp->done_bytes < span) {
-        guint64 va = uop->va + warp->done_bytes;
         guint32 bytes = MIN(span - warp->done_bytes, LINE_BYTES - (guint32)(va % LINE_BYTES));
-        GpuRequest request = {.bytes = (guint16)bytes, .word_mask = GPU_ALL_WORDS, .tag = warp->done_bytes};
         if (warp_at_limit(warp, uop))
             return ISSUE_STALLED;
-        if (warp_translate(warp, va, bytes, &request)) {
-            if (uop->src && uop->src->bytes)
-                request.data = uop->src->bytes + warp->done_bytes;
+        if (whole || warp_translate(warp, va, bytes, &request)) {
+            request.bytes = (guint16)bytes;
+            request.tag = warp->done_bytes;
+            request.data = uop->src && uop->src->bytes ? uop->src->bytes + warp->done_bytes : NULL;
             if (!warp_send(warp, &request, cost_ps))
                 return ISSUE_STALLED;
         }
         warp->done_bytes += bytes;
+        va += bytes;
+        request.offset += bytes;
     }
     return ISSUE_DONE;
 }
@@ -264,14 +289,14 @@ static IssueResult warp_issue_memory(Warp *warp, SimTime now_ps, SimTime *cost_p
         if (uop->dst) {
             uop->dst->sm = warp->sm;
             uop->dst->pending = 1; /* until all its packets are issued */
-            if (uop->lane_va || uop->lane_stride != uop->width) {
-                if (!uop->dst->lane_va)
-                    uop->dst->lane_va = g_new0(guint64, WARP_LANES);
-                for (guint32 l = 0; l < uop->lanes; l++)
-                    uop->dst->lane_va[l] = uop_lane_va(uop, l);
-            } else if (uop->dst->lane_va) {
+            uop->dst->va = uop->va;
+            uop->dst->lane_stride = uop->lane_stride;
+            if (uop->lane_va && !uop->dst->lane_va)
+                uop->dst->lane_va = g_new0(guint64, WARP_LANES);
+            if (uop->lane_va)
+                memcpy(uop->dst->lane_va, uop->lane_va, uop->lanes * sizeof *uop->lane_va);
+            else if (uop->dst->lane_va)
                 g_clear_pointer(&uop->dst->lane_va, g_free);
-            }
             uop->dst->width = uop->width;
         }
     }

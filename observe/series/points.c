@@ -75,8 +75,9 @@ static void series_operations(SeriesPoints *series, const OpTable *ops, const ch
 {
     for (int k = 0; k <= PACKET_MC_READ; k++) {
         const OpStats *stats = ops->kind[k];
-        g_autofree char *requests = g_strdup_printf("%s requests", packet_kind_name((PacketKind)k));
-        g_autofree char *bytes = g_strdup_printf("%s bytes", packet_kind_name((PacketKind)k));
+        const char *kind = packet_kind_name((PacketKind)k);
+        g_autofree char *requests = series->file ? g_strdup_printf("%s requests", kind) : NULL; /* names of its lines */
+        g_autofree char *bytes = series->file ? g_strdup_printf("%s bytes", kind) : NULL;
         const StatsLine count_line = {.where = where, .statistic = requests, .unit = "requests"};
         const StatsLine bytes_line = {.where = where, .statistic = bytes, .unit = "B"};
         series_note(series, series_row(series), &count_line, stats ? stats->count : 0);

@@ -77,10 +77,12 @@ static void where_note_request(Where *where, const Packet *packet, SimTime at_ps
         where->idle_ps += txn->start_ps > where->idle_from_ps ? txn->start_ps - where->idle_from_ps : 0;
     if (where->seen++ >= WHERE_REQUESTS_MAX)
         return;
-    Request *request = g_new0(Request, 1);
+    where_forget(where, packet->src, packet->txn); /* one that was lost had the same number */
+    Request *request = where->free ? where->free : g_new(Request, 1);
+    where->free = where->free ? request->next_free : NULL;
+    *request = (Request){0};
     request->start_ps = request->chain.last_ps = txn->start_ps;
     chain_go(&request->chain, at_ps, WHERE_SM);
-    where_forget(where, packet->src, packet->txn); /* one that was lost had the same number */
     GPtrArray *open = where->open[packet->src];
     if (packet->txn >= open->len)
         g_ptr_array_set_size(open, (gint)packet->txn + 1);
@@ -266,6 +268,10 @@ void where_free(Where *where)
         for (guint32 t = 0; t < where->open[g]->len; t++)
             where_forget(where, g, t);
         g_ptr_array_free(where->open[g], TRUE);
+    }
+    for (Request *request = where->free, *next; request; request = next) {
+        next = request->next_free;
+        g_free(request);
     }
     g_free(where->open);
     g_free(where->wire);

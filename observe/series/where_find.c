@@ -19,7 +19,8 @@ void where_forget(Where *where, guint32 gpu, guint32 txn)
     if (!request)
         return;
     chain_clear(&request->chain);
-    g_free(request);
+    request->next_free = where->free;
+    where->free = request;
     where->open[gpu]->pdata[txn] = NULL;
 }
 

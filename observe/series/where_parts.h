@@ -21,10 +21,11 @@ typedef struct Chain {
     gboolean joined;      /* the same: its replicas' answers have become one */
 } Chain;
 
-typedef struct {
+typedef struct Request {
     Chain chain;
     SimTime start_ps;
     guint32 slice, lane; /* of who follows packets; 0: it is not followed */
+    struct Request *next_free;
 } Request;
 
 /* What one answer of that kind may be for: more than one request of its requester. */
@@ -53,6 +54,7 @@ struct Where {
     Wire *wire;       /* by the number of its link */
     GPtrArray **open; /* by GPU: Request by transaction; NULL: none, or it is not taken apart */
     guint32 n_gpus;
+    Request *free; /* that have ended, for those that begin */
     guint64 seen;
     guint64 under_way; /* requests, all of them */
     SimTime begin_ps, idle_from_ps, idle_ps, end_ps;

@@ -3,9 +3,12 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "model/gpu/fabric_engine.h"
 #include "model/memory/numeric.h"
 
-const char *const walk_ops[] = {"store", "load", "atomic", "multimem.st", "multimem.red", "multimem.ld_reduce", NULL};
+const char *const walk_ops[] = {"store",       "load",           "atomic",
+                                "multimem.st", "multimem.red",   "multimem.ld_reduce",
+                                "fabric.put",  "fabric.pullred", NULL};
 const char *const walk_meanings[] = {
     "32 lanes store 4 B each to GPU 1's memory",
     "32 lanes load 4 B each from GPU 1's memory",
@@ -13,10 +16,13 @@ const char *const walk_meanings[] = {
     "32 lanes store 4 B each to every team member's memory",
     "32 lanes add f32 values to every team member's memory",
     "32 lanes load the sum of every team member's f32 values",
+    "the fabric engine puts 128 B of shared memory to GPU 1's logical endpoint",
+    "the fabric engine brings the sum of every team member's 128 B of f32 into shared memory",
 };
 
 #define WALK_VA 0x10000u
 #define WALK_BYTES 4096u
+#define WALK_LANES 32u
 
 typedef struct {
     WalkStep step; /* without its text */
@@ -33,8 +39,9 @@ typedef struct {
     Vas *vas;
     MemRegion *region[VAS_GPUS_MAX]; /* by GPU */
     McObject *object;
-    Reg *reg;
-    Cta *cta;
+    Reg *reg; /* of a fabric operation: what is in shared memory */
+    Cta *cta; /* NULL: no SM has anything to do */
+    SimTime done_ps;
     SimTime start_ps;
     Event issue;
     const WalkBackground *background;
@@ -44,6 +51,8 @@ typedef struct {
     GArray *raw;        /* WalkRaw */
     Recorder *recorder; /* or NULL */
 } Walk;
+
+static gboolean walk_is_fabric(WalkOp op) { return op == WALK_FABRIC_PUT || op == WALK_FABRIC_PULLRED; }
 
 /* A step before that at which the packet goes on, for each reason that it waited for. */
 static void walk_add_waits(Walk *walk, const WalkRaw *seen)
@@ -85,6 +94,8 @@ static void walk_on_event(void *user, const ProbeEvent *event)
         return;
     }
     WalkRaw raw = {.event = *event, .packet = *event->packet, .wait = walk_waits_own(walk->waits, event)};
+    if (walk_is_fabric(walk->op) && event->stage == PROBE_REQUEST)
+        raw.wait.ps[WALK_WAIT_ROOM] = 0; /* it is the engine's time: no SM made the packet before */
     walk_add_waits(walk, &raw);
     if (event->stage == PROBE_QUEUE)
         return;
@@ -100,6 +111,40 @@ static gboolean walk_is_replica(const WalkRaw *raw, gboolean replicated)
     if (raw->step.stage == PROBE_GATHER || packet_is_counted(raw->packet))
         return TRUE;
     return replicated && packet_is_multicast(raw->packet);
+}
+
+static WalkStep walk_engine_step(const Walk *walk, SimTime at_ps, char *text)
+{
+    return (WalkStep){.at_ps = at_ps,
+                      .stage = PROBE_QUEUE,
+                      .file = "model/gpu/fabric_engine.c",
+                      .unit = g_strdup(walk->fabric->gpu[0].path),
+                      .text = text};
+}
+
+/* What the fabric engine does before its packet and behind the answer: no packet is there that could tell. */
+static void walk_add_engine(const Walk *walk, GArray *steps)
+{
+    const GpuSpec *spec = &walk->fabric->spec.gpu;
+    const WalkStep first[] = {
+        walk_engine_step(walk, 0,
+                         g_strdup_printf("fabric.submit hands an operation of %u B over: no warp has more to do; the "
+                                         "fabric engine has it %.1f ns later",
+                                         WALK_LANES * 4u, (double)spec->fabric_post_ps / 1000)),
+        walk_engine_step(walk, spec->fabric_post_ps,
+                         g_strdup_printf("there is room in its queue of %" G_GUINT64_FORMAT
+                                         "; the endpoint is looked up, and the first packet made %.1f ns later",
+                                         spec->fabric_queue, (double)spec->fabric_start_ps / 1000))};
+    g_array_prepend_vals(steps, first, G_N_ELEMENTS(first));
+    if (walk->done_ps) {
+        const WalkStep last = walk_engine_step(
+            walk, walk->done_ps - walk->start_ps,
+            g_strdup_printf("all bytes are answered; %.1f ns later the mbarrier in shared memory is told: "
+                            "complete_tx of %u",
+                            (double)spec->fabric_report_ps / 1000,
+                            walk->op == WALK_FABRIC_PUT ? WALK_LANES * 4u / 16u : WALK_LANES * 4u));
+        g_array_append_val(steps, last);
+    }
 }
 
 /* Raw steps to finished ones: by time, indented, with their texts. */
@@ -119,6 +164,8 @@ static GArray *walk_finish(Walk *walk)
                                   : walk_text(walk->fabric, &raw->event, replicated, count);
         g_array_append_val(steps, raw->step);
     }
+    if (walk_is_fabric(walk->op))
+        walk_add_engine(walk, steps);
     if (walk->recorder)
         walk_steps_show(steps, walk->recorder);
     return steps;
@@ -130,7 +177,8 @@ static float walk_value(guint32 gpu, guint32 lane) { return (float)(gpu + lane);
 
 static void walk_on_placed(Cta *cta, SimTime now_ps)
 {
-    static const guint8 kind[WALK_OPS] = {UOP_STORE, UOP_LOAD, UOP_ATOM, UOP_MC_STORE, UOP_MC_RED, UOP_MC_LOAD};
+    static const guint8 kind[WALK_OPS] = {UOP_STORE,   UOP_LOAD, UOP_ATOM, UOP_MC_STORE, UOP_MC_RED,
+                                          UOP_MC_LOAD, UOP_CALL, UOP_CALL}; /* these two are none of a warp */
     Walk *walk = cta->user;
     gboolean loads = walk->op == WALK_LOAD || walk->op == WALK_MC_LOAD_REDUCE || walk->op == WALK_ATOMIC;
     Uop uop = {.kind = kind[walk->op],
@@ -150,10 +198,41 @@ static void walk_on_placed(Cta *cta, SimTime now_ps)
     warp_push(&cta->warp[0], &uop);
 }
 
+static void walk_on_done(void *user, TxnFault fault, SimTime now_ps)
+{
+    Walk *walk = user;
+    (void)fault;
+    walk->done_ps = now_ps;
+}
+
+static void walk_post(Walk *walk, SimTime now_ps)
+{
+    gboolean pulls = walk->op == WALK_FABRIC_PULLRED;
+    FabricWork work = {.kind = pulls ? PACKET_MC_READ : PACKET_WRITE,
+                       .type = NUMERIC_F32,
+                       .op = pulls ? NUMERIC_ADD : 0,
+                       .byte_mask = 0xffffu,
+                       .bytes = WALK_LANES * 4u,
+                       .n_span = 1,
+                       .span = g_new0(FabricSpan, 1),
+                       .data = walk->reg->bytes,
+                       .endpoint = 1,
+                       .done = walk_on_done,
+                       .user = walk};
+    work.span[0] = (FabricSpan){.region = pulls ? NULL : walk->region[1], .object = walk->object, .bytes = work.bytes};
+    walk->start_ps = now_ps;
+    if (walk->recorder)
+        recorder_begin(walk->recorder, now_ps);
+    fabric_engine_post(&walk->fabric->gpu[0], &work);
+}
+
 static void walk_on_issue(Event *event, SimTime now_ps)
 {
     Walk *walk = EVENT_OWNER(event, Walk, issue);
-    (void)now_ps;
+    if (walk_is_fabric(walk->op)) {
+        walk_post(walk, now_ps);
+        return;
+    }
     walk->cta = cta_new(&walk->fabric->gpu[0], walk->vas, 0, 32, "walk");
     walk->cta->user = walk;
     cta_place(walk->cta, walk_on_placed);
@@ -210,11 +289,13 @@ static gboolean walk_check(const Walk *walk)
                    ((float *)(void *)walk->region[1]->host)[0] != got;
         for (guint32 g = 0; g < n; g++)
             sum += walk_value(g, lane);
-        if ((walk->op == WALK_LOAD && got != walk_value(1, lane)) || (walk->op == WALK_MC_LOAD_REDUCE && got != sum))
+        if ((walk->op == WALK_LOAD && got != walk_value(1, lane)) ||
+            ((walk->op == WALK_MC_LOAD_REDUCE || walk->op == WALK_FABRIC_PULLRED) && got != sum))
             return FALSE;
         for (guint32 g = walk->multicast ? 0 : 1; g < n; g++) {
             float there = ((float *)(void *)walk->region[g]->host)[lane], put = walk_value(1000, lane);
-            if (((walk->op == WALK_STORE || walk->op == WALK_MC_STORE) && there != put) ||
+            if (((walk->op == WALK_STORE || walk->op == WALK_MC_STORE || walk->op == WALK_FABRIC_PUT) &&
+                 there != put) ||
                 (walk->op == WALK_MC_RED && there != put + walk_value(g, lane)))
                 return FALSE;
         }
@@ -264,7 +345,7 @@ GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkWith *w
     walk->fabric = fabric;
     walk->op = op;
     walk->n_gpus = n_gpus;
-    walk->multicast = op >= WALK_MC_STORE;
+    walk->multicast = op >= WALK_MC_STORE && op != WALK_FABRIC_PUT;
     walk->background = with->background;
     walk->recorder = with->recorder;
     walk->stop = with->stop;

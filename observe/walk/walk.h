@@ -11,8 +11,18 @@
 #include "observe/recording.h"
 #include "observe/walk/recorder.h"
 
-typedef enum { WALK_STORE, WALK_LOAD, WALK_ATOMIC, WALK_MC_STORE, WALK_MC_RED, WALK_MC_LOAD_REDUCE, WALK_OPS } WalkOp;
-extern const char *const walk_ops[];      /* "store", "load", ... "multimem.ld_reduce", NULL: by WalkOp */
+typedef enum {
+    WALK_STORE,
+    WALK_LOAD,
+    WALK_ATOMIC,
+    WALK_MC_STORE,
+    WALK_MC_RED,
+    WALK_MC_LOAD_REDUCE,
+    WALK_FABRIC_PUT,
+    WALK_FABRIC_PULLRED,
+    WALK_OPS
+} WalkOp;
+extern const char *const walk_ops[];      /* "store", "load", ... "fabric.pullred", NULL: by WalkOp */
 extern const char *const walk_meanings[]; /* a line about each */
 
 /* What a packet waits for where the fabric is busy. */
@@ -54,11 +64,12 @@ typedef struct {
     const gint *stop;                 /* looked at (atomic): not 0 ends it early, with the steps that there are */
 } WalkWith;
 
-/* Sends one warp's operation (32 lanes of 4 B; an atomic: one lane) from GPU 0, to GPU 1 or to a team of GPUs
- * 0 .. n_gpus - 1, and returns the WalkSteps in the order of time; free with walk_free(). *right: the bytes
- * it left behind, or brought, are what they should be. The fabric must be idle, with bytes, and is idle
- * again, unless an answer did not come: then *right is FALSE, and its simulation must not run any further.
- * background: NULL on an otherwise idle fabric. GError: no such team can be made (too few GPUs, no multicast). */
+/* Sends one warp's operation (32 lanes of 4 B; an atomic: one lane), or one of 128 B of the fabric engine, from GPU 0,
+ * to GPU 1 or to a team of GPUs 0 .. n_gpus - 1, and returns the WalkSteps in the order of time; free with
+ * walk_free(). *right: the bytes it left behind, or brought, are what they should be. The fabric must be idle, with
+ * bytes, and is idle again, unless an answer did not come: then *right is FALSE, and its simulation must not run any
+ * further. background: NULL on an otherwise idle fabric. GError: no such team can be made (too few GPUs, no
+ * multicast). */
 GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, gboolean *right,
                  GError **error);
 /* The same, with more. One that was stopped early is not right. */

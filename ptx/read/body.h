@@ -27,14 +27,15 @@ typedef enum {
     ARG_LABEL,
     ARG_SINK,
     ARG_VECTOR,
-    ARG_ADDRESS
+    ARG_ADDRESS,
+    ARG_HANDLE
 } PtxArgKind;
 
 typedef enum { NAME_REG, NAME_RANGE, NAME_VAR, NAME_LABEL, NAME_PROTO, NAME_TABLE } PtxNameKind;
 typedef struct {
-    guint8 kind;    /* PtxArgKind */
-    guint8 base;    /* of ARG_ADDRESS: kind of what stands before the offset */
-    guint8 n;       /* of ARG_VECTOR: elements, which follow in PtxBody.parts from `index` on; of ARG_ADDRESS:
+    guint8 kind; /* PtxArgKind */
+    guint8 base; /* of ARG_ADDRESS: kind of what stands before the offset */
+    guint8 n; /* of ARG_VECTOR and ARG_HANDLE: elements, which follow in PtxBody.parts from `index` on; of ARG_ADDRESS:
                      * coordinates, from `parts` on */
     guint8 negated; /* !p */
     guint8 paired;  /* stands behind '|' of the one before */

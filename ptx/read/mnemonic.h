@@ -77,7 +77,16 @@ typedef enum { TYPE_BITS, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_FLOAT, TYPE_PREDICATE
     X(RANK, "rank") X(BOX_DIM, "box_dim") X(GLOBAL_DIM, "global_dim") X(GLOBAL_STRIDE, "global_stride") \
     X(ELEMENT_STRIDE, "element_stride") X(ELEMTYPE, "elemtype") X(INTERLEAVE_LAYOUT, "interleave_layout") \
     X(SWIZZLE_MODE, "swizzle_mode") X(FILL_MODE, "fill_mode") X(SWIZZLE_ATOMICITY, "swizzle_atomicity") \
-    X(CP_FENCEPROXY, "cp_fenceproxy")
+    X(CP_FENCEPROXY, "cp_fenceproxy") \
+    X(TRY_GET, "try_get") X(TRY_PUT, "try_put") X(TRY_RED, "try_red") X(TRY_PULLRED, "try_pullred") \
+    X(TRY_ATOM, "try_atom") X(SUBMIT, "submit") X(MULTIMEM, "multimem") \
+    X(COMPLETE_TX_16B, "mbarrier::complete_tx::16B") X(REPORT_FABRIC, "mbarrier::report::fabric") \
+    X(COUNTED_BYTES, "counted::bytes") X(FETCHING, "op_restrict::fetching") X(READS, "sync_restrict::reads") \
+    X(READ_N, "sync_restrict::read") X(LAYOUT_V0, "layout::v0") X(LAYOUT_V1, "layout::v1") \
+    X(PHASE_PRIMARY, "phase_type::primary") X(PHASE_CONDITIONAL, "phase_type::conditional") \
+    X(CHECK_LAYOUT, "check_layout") X(REPORT_VALUE, "report/value") \
+    X(GENERIC_FABRIC, "generic::fabric") X(FABRIC_GENERIC, "fabric::generic") \
+    X(FABRIC_FABRIC, "fabric::fabric")
 /* clang-format on */
 
 typedef enum {
@@ -87,6 +96,7 @@ typedef enum {
 #undef X
         W_COUNT
 } PtxWord;
+G_STATIC_ASSERT(W_COUNT <= 256); /* tables and instructions keep a word in a byte */
 
 typedef struct {
     const char *name;

@@ -126,6 +126,8 @@ static gboolean read_address(PtxReader *reader, PtxArg *arg)
         return FALSE;
     if (inner.kind != ARG_REG && inner.kind != ARG_SYMBOL && inner.kind != ARG_VAR && inner.kind != ARG_INT)
         return FAIL(reader, &token, PTX_LOAD_ERROR_SYMBOL, "an address is a register, a variable or a number");
+    if (inner.kind == ARG_REG && inner.value == 0 && ptx_lex_is(lex, ',') && ptx_lex_peek(lex).kind == TOKEN_WORD)
+        return ptx_handle_read(reader, &inner, arg);
     *arg = inner;
     arg->n = 0;
     if (ptx_lex_take(lex, ',')) { /* of a tensor map: coordinates follow */

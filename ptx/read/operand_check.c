@@ -66,6 +66,12 @@ static gboolean good_vector(const PtxReader *reader, const PtxStatement *stateme
     return TRUE;
 }
 
+static gboolean is_byte(const PtxReader *reader, const PtxArg *arg)
+{
+    PtxType type = arg->kind == ARG_REG ? reg_type(reader, arg) : T_NONE;
+    return type == T_B8 || type == T_U8 || type == T_S8;
+}
+
 static gboolean check_role(PtxReader *reader, const PtxStatement *statement, char role, const PtxArg *arg, guint at)
 {
     PtxType first = statement->n_types ? statement->types[0] : T_B32;
@@ -100,6 +106,14 @@ static gboolean check_role(PtxReader *reader, const PtxStatement *statement, cha
     case ROLE_SRC_WIDE:
         want = good_value(reader, arg, 2 * bytes, FALSE, FALSE) ? NULL : "a value twice as wide as the type";
         break;
+    case ROLE_DST_8: want = is_byte(reader, arg) ? NULL : "a register of type .b8"; break;
+    case ROLE_HANDLE:
+        want = ptx_handle_is(reader, arg, 2) ? NULL : "[endpoint (.b32), offset (.b64)], registers";
+        break;
+    case ROLE_COUNTED:
+        want = ptx_handle_is(reader, arg, 3) ? NULL : "[endpoint (.b32), offset, counter's offset (.b64)], registers";
+        break;
+    case ROLE_SRC_16: want = good_value(reader, arg, 2, FALSE, FALSE) ? NULL : "a value of 16 bits"; break;
     case ROLE_SRC_32: want = good_value(reader, arg, 4, FALSE, FALSE) ? NULL : "a value of 32 bits"; break;
     case ROLE_SRC_64: want = good_value(reader, arg, 8, FALSE, FALSE) ? NULL : "a value of 64 bits"; break;
     case ROLE_SRC_PRED: want = is_pred || arg->kind == ARG_INT ? NULL : "a predicate"; break;
@@ -172,13 +186,38 @@ static gboolean look_fail(PtxReader *reader, PtxStatement *statement, const PtxT
 }
 
 /* The operand of a cache policy, which a hint adds at the end, has no effect. */
-static void drop_policy(PtxReader *reader, PtxStatement *statement)
+static gboolean drop_policy(PtxReader *reader, PtxStatement *statement)
 {
     if (!ptx_statement_has(statement, W_L2_CACHE_HINT) || statement->n_args < 2)
-        return;
+        return FALSE;
     const PtxArg *last = &g_array_index(reader->body->args, PtxArg, statement->first_arg + statement->n_args - 1u);
-    if (last->kind == ARG_REG && reg_bytes(reader, last) == 8)
-        statement->n_args--;
+    if (last->kind != ARG_REG || reg_bytes(reader, last) != 8)
+        return FALSE;
+    statement->n_args--;
+    return TRUE;
+}
+
+/* What words ask of each other, or of operands, which the table does not say. NULL: it is there. */
+static const char *missing(const PtxStatement *statement, gboolean has_policy)
+{
+    const PtxStatement *s = statement;
+    gboolean phase = ptx_statement_has(s, W_PHASE_PRIMARY) || ptx_statement_has(s, W_PHASE_CONDITIONAL);
+    gboolean order = ptx_statement_has(s, W_RELAXED) || ptx_statement_has(s, W_ACQUIRE);
+    gboolean scope = ptx_statement_has(s, W_CTA) || ptx_statement_has(s, W_CLUSTER);
+    if (ptx_statement_has(s, W_REPORT_FABRIC) && ptx_statement_has(s, W_L2_CACHE_HINT) && !has_policy)
+        return "a cache policy, a register of 64 bits, is the last operand where .L2::cache_hint is written";
+    return phase && order != scope ? "an order needs a scope, and a scope an order" : NULL;
+}
+
+/* Of a wait for an mbarrier's phase that gives a report's value, too, the form has a word of its own: forms are told
+ * apart by words, and the number of operands would not do. */
+static void add_report(PtxReader *reader, const PtxStatement *statement, PtxOpKey *key)
+{
+    const PtxArg *args = &g_array_index(reader->body->args, PtxArg, statement->first_arg);
+    guint at = statement->n_args > 1 && args[1].paired ? 2 : 1;
+    if (ptx_statement_has(statement, W_PHASE_PRIMARY) && at < statement->n_args && args[at].kind != ARG_ADDRESS &&
+        key->n_words < PTX_MODIFIERS_MAX)
+        key->words[key->n_words++] = W_REPORT_VALUE;
 }
 
 gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const PtxToken *token)
@@ -190,7 +229,10 @@ gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const P
     guint which = 0;
     memcpy(key.words, statement->words, sizeof key.words);
     memcpy(key.types, statement->types, sizeof key.types);
-    drop_policy(reader, statement);
+    const char *wants = missing(statement, drop_policy(reader, statement));
+    if (wants)
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%s", wants);
+    add_report(reader, statement, &key);
     const PtxArg *args = &g_array_index(reader->body->args, PtxArg, statement->first_arg);
     for (guint i = 0; i < statement->n_args; i++)
         key.n_args += !args[i].paired;

@@ -22,6 +22,15 @@
 #define BULK_TYPES "u32|s32|u64|s64|b32|b64|f16|bf16|f32|f64"
 #define DIM "1d|2d|3d|4d|5d"
 #define MBAR "weak|relaxed|acquire|release|sc cta|cluster " SHARED_
+#define FABRIC_ "!async !shared::cta !mbarrier::report::fabric relaxed sys"
+#define FABRIC_HINT " L2::cache_hint"
+#define FABRIC_MC FABRIC_ " multimem !mbarrier::complete_tx::16B" FABRIC_HINT
+#define FABRIC_PULL FABRIC_ " !multimem !" TX " !sync"
+#define FABRIC_ATOM_                                                                                                   \
+    "!async !shared::cta !mbarrier::report::fabric !relaxed !sys !mbarrier::complete_tx::16B" FABRIC_HINT
+#define FABRIC_ADDS "u32|u64|f16|bf16|f32|f64"
+#define FABRIC_ORDERS "u32|s32|u64|s64|f16|bf16"
+#define MBAR_PHASE "relaxed|acquire cta|cluster shared|shared::cta"
 #define TENSOR_CORE "of tensor cores' instructions mma and wgmma are simulated"
 #define SPARSE "sparse matrices are not simulated"
 #define TEXTURE "textures and surfaces are not simulated"

@@ -70,8 +70,12 @@ typedef enum {
 #define ROLE_SRC_ANY 's'  /* as ROLE_DST_ANY, and immediates */
 #define ROLE_IMMEDIATE 'I'
 #define ROLE_ADDRESS 'M'
-#define ROLE_TENSOR 'T' /* [address, {coordinates}] */
-#define ROLE_FREE '*'   /* checked where it is lowered (mov, bra, brx, call) */
+#define ROLE_TENSOR 'T'  /* [address, {coordinates}] */
+#define ROLE_HANDLE 'H'  /* [endpoint, offset]: registers of 32 and 64 bits */
+#define ROLE_COUNTED 'K' /* [endpoint, offset, counter's offset] */
+#define ROLE_SRC_16 'h'
+#define ROLE_DST_8 'o' /* of .b8 */
+#define ROLE_FREE '*'  /* checked where it is lowered (mov, bra, brx, call) */
 
 typedef struct {
     const char *name;     /* first word of the opcode */

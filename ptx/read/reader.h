@@ -38,6 +38,9 @@ gboolean ptx_scope_range(PtxReader *reader, const PtxToken *token, const char *p
 
 PtxBody *ptx_body_new(PtxFunction *function);
 
+/* handle.c: the rest of [endpoint, offset] behind its first register; whether it is one of so many registers. */
+gboolean ptx_handle_read(PtxReader *reader, const PtxArg *first, PtxArg *arg);
+gboolean ptx_handle_is(const PtxReader *reader, const PtxArg *arg, guint n);
 gboolean ptx_arg_read(PtxReader *reader, PtxArg *arg);                                           /* operand.c */
 gboolean ptx_statement_read(PtxReader *reader);                                                  /* statement.c */
 gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const PtxToken *token); /* operand_check.c */

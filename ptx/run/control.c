@@ -143,7 +143,8 @@ PtxStep ptx_step_ret(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 ma
 PtxStep ptx_step_exit(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask)
 {
     gboolean all = mask == path->mask;
-    (void)ins;
+    if (G_UNLIKELY(warp->cta->fabric != NULL) && !ptx_fabric_lanes_end(warp, ins, mask))
+        return STEP_FAULT;
     if (!all)
         path->pc++;
     ptx_path_exit(warp, path, mask);

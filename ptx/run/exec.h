@@ -84,6 +84,8 @@ PtxStep ptx_step_tensor(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32
 PtxStep ptx_step_tensormap(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask); /* changes of maps */
 PtxStep ptx_step_remote(PtxWarp *warp, PtxPath *path, const PtxIns *ins,
                         guint32 mask); /* st.async, red.async, st.bulk */
+PtxStep ptx_step_fabric(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask); /* fabric.try_* */
+PtxStep ptx_step_fabric_order(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_step_mbarrier(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_step_member(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask); /* shfl, vote, ..., bar.warp */
 PtxStep ptx_step_wgmma(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);  /* and its fence, groups */
@@ -130,6 +132,12 @@ void ptx_cluster_changed(PtxCluster *cluster);
 /* mbarrier.c: for copies. */
 void ptx_mbarrier_complete_tx(PtxCta *cta, guint32 at, guint32 bytes);
 void ptx_mbarrier_arrive(PtxCta *cta, guint32 at, guint32 count);
+gboolean ptx_mbarrier_reports(const PtxCta *cta, guint32 at); /* it has the layout that takes reports */
+void ptx_mbarrier_report(PtxCta *cta, guint32 at, guint8 value);
+/* fabric.c: one operation of a warp; FALSE: lanes may not end so, and a fault is set; what a CTA leaves behind. */
+void ptx_run_pullred(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+gboolean ptx_fabric_lanes_end(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+void ptx_fabric_clear(PtxCta *cta);
 /* trace.c: of a traced warp, before an instruction of the current path, behind it, and when a load's answer came. */
 void ptx_trace_begin(PtxWarp *warp, const PtxIns *ins, guint32 mask);
 void ptx_trace_end(PtxWarp *warp, const PtxIns *ins, guint32 mask, PtxStep step);

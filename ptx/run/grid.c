@@ -168,6 +168,7 @@ void ptx_cluster_free(PtxCluster *cluster)
         PtxCta *cta = cluster->cta[c];
         for (guint32 w = 0; w < cta->grid->n_warps; w++)
             warp_clear(&cta->warp[w]);
+        ptx_fabric_clear(cta);
         g_free(cta->warp);
         g_free(cta->shared);
         g_free(cta);

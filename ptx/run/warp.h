@@ -96,6 +96,35 @@ struct PtxAccess {
     PtxAccess *next;
 };
 
+/* ---- operations on logical endpoints (fabric.c) */
+
+typedef enum { PTX_FABRIC_PUT, PTX_FABRIC_GET, PTX_FABRIC_RED, PTX_FABRIC_PULLRED, PTX_FABRIC_ATOM } PtxFabricKind;
+
+/* From fabric.submit on the host's, until it calls ptx_fabric_complete(), which frees it. */
+typedef struct PtxFabricOp {
+    guint8 kind;             /* PtxFabricKind */
+    guint8 type, op, acc;    /* PtxType of an element; PtxWord: add, ..., cas; acc::f32, acc::f16, or 0 */
+    gboolean multicast;      /* .multimem is written */
+    gboolean counted;        /* the counter is at `counter` of the same endpoint */
+    guint32 endpoint, bytes; /* identifier; of atom the size of a block, 16 */
+    guint64 offset, counter;
+    guint16 byte_mask; /* of each 16 bytes, those that are written */
+    guint8 *block; /* what is put or reduced with; room for what is fetched; of atom its operand's block, of cas two of
+                    * them (compare, desired), and then the old value's, at the place in 16 bytes that the offset has */
+    const PtxIns *ins; /* for messages, as long as `cta` is there */
+    PtxWarp *warp;
+    PtxCta *cta; /* NULL: the launch is gone; nobody wants the result */
+    void *host;  /* the host's own */
+    /* the executor's own */
+    guint32 lanes, group, shared_at, operand_at, barrier_at;
+    gboolean submitted, read;
+    struct PtxFabricOp *next;
+} PtxFabricOp;
+void ptx_fabric_read(PtxFabricOp *op); /* `block` is no longer needed: fabric.wait may go on. Not needed of others */
+/* report: 0: it went well; else what the mbarrier's report says. Its bytes are in `block`. */
+void ptx_fabric_complete(PtxFabricOp *op, guint8 report);
+void ptx_fabric_drop(PtxFabricOp *op); /* in its place, when all is torn down */
+
 typedef enum { PTX_WAKE_BARRIER, PTX_WAKE_CLUSTER, PTX_WAKE_MBARRIER, PTX_WAKE_CHANGED } PtxWakeKind;
 typedef struct {
     guint64 (*now_ps)(void *host);
@@ -114,6 +143,8 @@ typedef struct {
     guint64 *(*fetched)(void *host, PtxWarp *warp, const PtxCode *code);
     /* A warp that is traced (PtxWarp.traced) executed an instruction then, or an answer came: a line of text. */
     void (*trace)(void *host, PtxWarp *warp, guint64 time_ps, const char *text);
+    /* An operation on an endpoint is submitted. May complete it at once. NULL: there are no endpoints. */
+    void (*fabric)(void *host, PtxFabricOp *op);
     guint64 clock_ps;    /* of an SM clock cycle */
     gboolean keeps_time; /* and clears PtxWarp.costs at each turn */
 } PtxHost;
@@ -196,8 +227,9 @@ struct PtxCta {
     guint32 shared_bytes;
     PtxWarp *warp; /* n_warps of them */
     PtxBarrier barrier[PTX_BARRIERS];
-    guint32 live; /* threads that have not ended */
-    void *user;   /* the host's */
+    guint32 live;               /* threads that have not ended */
+    struct PtxFabricOp *fabric; /* operations on endpoints that are not complete, in the order of their issue */
+    void *user;                 /* the host's */
 };
 
 struct PtxCluster {
@@ -244,9 +276,10 @@ struct PtxWarp {
     PtxGroup *groups[2], *open[2]; /* cp.async, cp.async.bulk: committed, newest first; not yet committed */
     struct PtxDeferred *deferred;
     guint64 serial;
-    guint8 *local;       /* 32 stacks */
-    guint32 local_bytes; /* of a lane */
-    guint64 wake_ps;     /* of PTX_RUN_SLEEP */
+    guint32 fabric_group; /* that the next operation on an endpoint will belong to */
+    guint8 *local;        /* 32 stacks */
+    guint32 local_bytes;  /* of a lane */
+    guint64 wake_ps;      /* of PTX_RUN_SLEEP */
     gboolean ended;
     PtxCosts costs;            /* since the host last cleared them */
     guint32 shared_ways;       /* the same: bank conflicts beyond the first pass */

@@ -1,5 +1,5 @@
 /* Instructions among the lanes of a warp: shfl, vote, match, redux, elect, activemask, bar.warp.sync; and where those
- * on matrices begin.
+ * on matrices, and pull reductions, begin.
  *
  * One with a member mask waits until every lane of the mask that has not ended is there, whatever path it came by:
  * shuffles and votes at the same instruction of the same call, bar.warp.sync at any with the same mask. */
@@ -12,6 +12,7 @@ static guint mask_operand(const PtxIns *ins)
     case OP_SHFL: return 3;
     case OP_ELECT:
     case OP_BAR_WARP: return 0;
+    case OP_FABRIC_PULLRED: return 3;
     default: return 1; /* vote, match, redux */
     }
 }
@@ -159,6 +160,7 @@ static void perform(PtxWarp *warp, const PtxIns *ins, guint32 mask)
     case OP_MATCH: do_match(warp, ins, mask); break;
     case OP_REDUX: do_redux(warp, ins, mask); break;
     case OP_ELECT: do_elect(warp, ins, mask); break;
+    case OP_FABRIC_PULLRED: ptx_run_pullred(warp, ins, mask); break;
     default: perform_matrix(warp, ins, mask);
     }
 }

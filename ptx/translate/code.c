@@ -4,7 +4,8 @@
 void ptx_ins_visit(PtxCode *code, PtxIns *ins, PtxVisit visit, void *user)
 {
     gboolean loads = ins->op == OP_LD || ins->op == OP_ATOM || ins->op == OP_MC_LOAD || ins->op == OP_LDMATRIX ||
-                     ins->op == OP_MMA || ins->op == OP_WGMMA || (ins->op == OP_MOV && ins->dst == PLACE_NONE);
+                     ins->op == OP_MMA || ins->op == OP_WGMMA || ins->op == OP_MBAR_TEST || ins->op == OP_MBAR_TRY ||
+                     (ins->op == OP_MOV && ins->dst == PLACE_NONE);
     if (ins->guard != PLACE_NONE)
         visit(user, &ins->guard, FALSE);
     for (guint i = 0; i < 4; i++)

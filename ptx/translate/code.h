@@ -73,6 +73,9 @@ enum {
     FLAG_EXPLICIT = 1 << 30 /* a rounding is written */
 };
 
+/* PtxIns.mode of fabric.try_*, whose `combine` is what is done and `order` what is summed in (W_ACC_F32, ...) */
+enum { PTX_FABRIC_MULTIMEM = 1, PTX_FABRIC_COUNTED = 2, PTX_FABRIC_MASKED = 4 };
+
 /* PtxIns.combine of wgmma */
 enum { PTX_WGMMA_TRANS_A = 1, PTX_WGMMA_TRANS_B = 2, PTX_WGMMA_NEGATE_A = 4, PTX_WGMMA_NEGATE_B = 8 };
 

@@ -48,6 +48,8 @@ gboolean ptx_lower_matrix_move(PtxLower *lower);
 gboolean ptx_lower_tensor(PtxLower *lower); /* lower_tensor.c */
 gboolean ptx_lower_tensormap_replace(PtxLower *lower);
 gboolean ptx_lower_tensormap_copy(PtxLower *lower);
+gboolean ptx_lower_fabric(PtxLower *lower); /* lower_fabric.c */
+gboolean ptx_lower_fabric_order(PtxLower *lower);
 gboolean ptx_lower_control(PtxLower *lower); /* lower_control.c */
 gboolean ptx_lower_call(PtxLower *lower);
 

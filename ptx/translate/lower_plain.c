@@ -98,26 +98,50 @@ static void set_flags(PtxIns *ins, const PtxStatement *s)
 /* The word that says what is done: a comparison, a shuffle's mode, ... */
 static void set_mode(PtxIns *ins, const PtxStatement *s)
 {
-    static const guint8 modes[] = {W_EQ,     W_NE,
-                                   W_LT,     W_LE,
-                                   W_GT,     W_GE,
-                                   W_LS,     W_HS,
-                                   W_EQU,    W_NEU,
-                                   W_LTU,    W_LEU,
-                                   W_GTU,    W_GEU,
-                                   W_NUM,    W_NANC,
-                                   W_FINITE, W_INFINITE,
-                                   W_NUMBER, W_NOTANUMBER,
-                                   W_NORMAL, W_SUBNORMAL,
-                                   W_F4E,    W_B4E,
-                                   W_RC8,    W_ECL,
-                                   W_ECR,    W_RC16,
-                                   W_UP,     W_DOWN,
-                                   W_BFLY,   W_IDX,
-                                   W_ALL,    W_ANY,
-                                   W_UNI,    W_BALLOT,
-                                   W_POPC,   W_LAUNCH_DEPENDENTS,
-                                   W_SHR7,   W_SHR15};
+    static const guint8 modes[] = {W_EQ,
+                                   W_NE,
+                                   W_LT,
+                                   W_LE,
+                                   W_GT,
+                                   W_GE,
+                                   W_LS,
+                                   W_HS,
+                                   W_EQU,
+                                   W_NEU,
+                                   W_LTU,
+                                   W_LEU,
+                                   W_GTU,
+                                   W_GEU,
+                                   W_NUM,
+                                   W_NANC,
+                                   W_FINITE,
+                                   W_INFINITE,
+                                   W_NUMBER,
+                                   W_NOTANUMBER,
+                                   W_NORMAL,
+                                   W_SUBNORMAL,
+                                   W_F4E,
+                                   W_B4E,
+                                   W_RC8,
+                                   W_ECL,
+                                   W_ECR,
+                                   W_RC16,
+                                   W_UP,
+                                   W_DOWN,
+                                   W_BFLY,
+                                   W_IDX,
+                                   W_ALL,
+                                   W_ANY,
+                                   W_UNI,
+                                   W_BALLOT,
+                                   W_POPC,
+                                   W_LAUNCH_DEPENDENTS,
+                                   W_SHR7,
+                                   W_SHR15,
+                                   W_LAYOUT_V0,
+                                   W_LAYOUT_V1,
+                                   W_PHASE_PRIMARY,
+                                   W_PHASE_CONDITIONAL};
     static const guint8 actions[] = {W_ADD, W_MIN, W_MAX, W_INC, W_DEC, W_AND, W_OR, W_XOR};
     for (guint i = 0; i < G_N_ELEMENTS(modes); i++)
         if (ptx_statement_has(s, modes[i]))
@@ -167,7 +191,7 @@ static void set_variant(PtxIns *ins, const PtxStatement *s)
                              ptx_statement_has(s, W_SHARED_CLUSTER)
                          ? SPACE_SHARED
                          : SPACE_GENERIC;
-    if (s->op >= OP_CP_ASYNC && s->op <= OP_MBAR_TRY)
+    if (s->op >= OP_CP_ASYNC && s->op <= OP_MBAR_LAYOUT)
         ins->space = ptx_statement_has(s, W_SHARED) || ptx_statement_has(s, W_SHARED_CTA) ||
                              ptx_statement_has(s, W_SHARED_CLUSTER)
                          ? SPACE_SHARED
@@ -194,6 +218,13 @@ static gboolean lower_operand(PtxLower *lower, PtxIns *ins, char role, const Ptx
         ins->dst2 = arg->kind == ARG_SINK ? PLACE_NONE : PLACE_OF_REG(arg->index);
         ins->dst2_bytes = arg->kind == ARG_SINK ? 0 : 1;
         return TRUE;
+    case ROLE_DST_8: { /* a third result */
+        guint32 place = PLACE_OF_REG(arg->index);
+        ins->vec = lower->places->len;
+        ins->n_vec = 1;
+        g_array_append_val(lower->places, place);
+        return TRUE;
+    }
     case ROLE_IMMEDIATE:
         if (strchr(lower->statement->row->operands, ROLE_ADDRESS))
             break; /* imm is the address's offset */

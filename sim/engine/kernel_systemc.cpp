@@ -92,8 +92,8 @@ static Kernel *kernel()
 
 void kernel_init(void) { kernel(); }
 
-/* SystemC 2.3.4 tells the address sanitizer of each switch between stacks, but does not know where the first one lies: the
- * sanitizer then takes it for empty, and whatever only that stack points to for lost. */
+/* SystemC 2.3.4 tells the address sanitizer of each switch between stacks, but does not know where the first one lies:
+ * the sanitizer then takes it for empty, and whatever only that stack points to for lost. */
 static void thread_tell_stack(void)
 {
 #ifdef __SANITIZE_ADDRESS__

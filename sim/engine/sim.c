@@ -240,6 +240,13 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
     return sim->status;
 }
 
+SimTime sim_due_ps(Sim *sim)
+{
+    const gboolean told = sim->wheel && !sim->ready_first && kernel_foreign_delay_ps() == SIMTIME_NEVER;
+
+    return told ? wheel_due_ps(sim) : sim->now_ps;
+}
+
 void sim_stop(Sim *sim) { sim->stop = TRUE; }
 
 /* ---- from outside the pump: SystemC components, see tlm_port.cpp ---- */

@@ -65,6 +65,9 @@ guint64 sim_events_fired(const Sim *sim);
  * SystemC or a component plugged into it raises ends the run as SIM_STUCK, for good; sim_waiters()
  * says what it was. */
 SimStatus sim_run(Sim *sim, SimTime until_ps);
+/* When the next event is due, between runs; SIMTIME_NEVER: none is. Now, where that is not told: with the reference
+ * calendar, and with a unit of SystemC. */
+SimTime sim_due_ps(Sim *sim);
 void sim_stop(Sim *sim); /* sim_run returns after the current event or process slice */
 
 /* Events. time_ps must not lie in the past; scheduling a pending event is a programming error. */

@@ -56,7 +56,7 @@ struct Report {
     GPtrArray *answers;    /* char: what was found out */
     GPtrArray *notes;      /* char */
     GPtrArray *page_notes; /* char: in pages only */
-    GPtrArray *kept;       /* what tables point to and nobody else frees */
+    GPtrArray *kept;       /* memory that tables point to, freed with the report */
     GArray *run;           /* Fact: what tells runs apart, in each row of CSV */
 };
 

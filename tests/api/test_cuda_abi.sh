@@ -12,21 +12,22 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 version=$(awk '$1 == "#define" && $2 == "CUDA_VERSION" { print $3 }' "$header/cuda.h")
 cat "$ours"/fanout/cuda_result.h "$ours"/fanout/cuda_attribute.h "$ours"/fanout/cuda_types.h "$ours"/fanout/cuda_module.h "$ours"/fanout/cuda_graph.h \
-    "$ours"/fanout/cuda_array.h |
+    "$ours"/fanout/cuda_array.h "$ours"/fanout/cuda_endpoint.h |
     ${CC:-cc} -fpreprocessed -dD -E -P - 2>/dev/null >"$dir/types"
 
 # A program that prints every value, size and offset that our header names...
 awk -v version="$version" '
     BEGIN { print "#include CUDA_HEADER"; print "#include <stdio.h>"; print "#include <stddef.h>"; print "int main(void)\n{" }
-    /^#if FANOUT_CUDA_VERSION >= 13020/ { skip = version < 13020; next }
-    /^#else/ { skip = !skip; next }
+    /^#if FANOUT_CUDA_VERSION >= / { took = version >= $4; skip = !took; next }
+    /^#elif FANOUT_CUDA_VERSION >= / { skip = took || version < $4; took = took || version >= $4; next }
+    /^#else/ { skip = took; next }
     /^#endif/ { skip = 0; next }
     skip { next }
     /^#define CU_/ && $3 != "" { printf "    printf(\"%s %%lld\\n\", (long long)(%s));\n", $2, $2; next }
     /^ *(CU|CUDA)_[A-Z0-9_]+ = / { printf "    printf(\"%s %%lld\\n\", (long long)%s);\n", $1, $1 }
     /^typedef struct [A-Za-z0-9_]+ \{/ { depth = 1; n = 0; next }
     depth && /\{$/ { depth++; next }
-    depth && /^ *\} [A-Za-z]+;$/ && depth > 1 { depth--; gsub(/[};]/, ""); member[n++] = $1; next }
+    depth > 1 && /^ *\} ?[A-Za-z]*;$/ { depth--; gsub(/[};]/, ""); if (depth == 1 && $1 != "") member[n++] = $1; next }
     depth == 1 && /^\} / {
         depth = 0; type = $2; sub(/;/, "", type)
         printf "    printf(\"sizeof %s %%zu\\n\", sizeof(%s));\n", type, type
@@ -50,7 +51,7 @@ awk '
         printf "_Static_assert(__builtin_types_compatible_p(__typeof__(%s), CUresult%s), \"%s\");\n", name, arguments, name
     }
 ' "$ours/fanout/cuda.h" "$ours/fanout/cuda_module.h" "$ours/fanout/cuda_graph.h" \
-    "$ours/fanout/cuda_array.h" | sed -e '/"cuGetProcAddress"/d' >"$dir/prototypes.c"
+    "$ours/fanout/cuda_array.h" "$ours/fanout/cuda_endpoint.h" | sed -e '/"cuGetProcAddress"/d' >"$dir/prototypes.c"
 
 both() { # both NAME: with our header and with the toolkit's
     ${CC:-cc} -w -I"$ours" -DFANOUT_CUDA_VERSION="$version" -DCUDA_HEADER='<fanout/cuda.h>' $2 "$dir/$1.c" -o "$dir/$1.ours"

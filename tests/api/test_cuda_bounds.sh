@@ -8,8 +8,8 @@ program=$(dirname "$FANOUT")/examples/switch_reduction
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/bounds" <<'BOUNDS'
-driver_version=12010 driver_version=13020
-gpu=auto gpu=a100 gpu=gb200
+driver_version=12010 driver_version=13050
+gpu=auto gpu=a100 gpu=gb200 gpu=vr200
 devices=0 devices=256
 multicast=false multicast=true
 imex_channel=false imex_channel=true
@@ -18,6 +18,12 @@ multicast_min_bytes=65536 multicast_min_bytes=1073741824
 multicast_recommended_bytes=65536 multicast_recommended_bytes=1073741824
 multicast_large_bytes=65536 multicast_large_bytes=1099511627776
 multicast_slots=0 multicast_slots=65536
+multicast_unaligned_binds=0 multicast_unaligned_binds=65536
+clique_gpus=0 clique_gpus=1 clique_gpus=1152
+clique_check=add clique_check=later
+endpoints=auto endpoints=on endpoints=off
+endpoint_align_bytes=4096 endpoint_align_bytes=1073741824
+endpoint_max_bytes=4096 endpoint_max_bytes=1099511627776
 overlapping_binds=reject overlapping_binds=last-wins
 late_import=refuse late_import=fresh
 unbind_mismatch=exact unbind_mismatch=by-offset

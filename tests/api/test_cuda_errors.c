@@ -42,7 +42,7 @@ static void look_up_rows(void)
         CUdriverProcAddressQueryResult found;
         void *function = NULL;
         /* the plain binds, not what 13.1 made of them */
-        int version = g_str_has_prefix(row->call, "cuMulticastBind") ? 13010 : 13020;
+        int version = g_str_has_prefix(row->call, "cuMulticastBind") ? 13010 : 13050;
         if (version == 13010 && !g_str_has_suffix(row->call, "_v2"))
             version = 12010;
         OK(cuGetProcAddress_v2(row->call, &function, version, 0, &found));
@@ -119,7 +119,7 @@ static void produce(const Row *row)
 /* `cuda.fail` produces every documented error, whatever the call is given. */
 static void test_on_demand(void)
 {
-    g_autoptr(GString) set = g_string_new("cuda.fail=");
+    g_autoptr(GString) set = g_string_new("cuda.driver_version=13050\ncuda.fail=");
     guint pairs = 0;
 
     load_rows();
@@ -172,8 +172,8 @@ static void test_a_failing_call_does_nothing(void)
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
-        CUDA_TEST(test_before_init, ""),
-        CUDA_TEST(test_at_exit, ""),
+        CUDA_TEST(test_before_init, "cuda.driver_version=13050"),
+        CUDA_TEST(test_at_exit, "cuda.driver_version=13050"),
         CUDA_TEST(test_on_demand, ""),
         CUDA_TEST(test_a_failing_call_does_nothing,
                   "cuda.fail=cuMemCreate:NOT_PERMITTED:2,cuMemAlloc:CUDA_ERROR_OUT_OF_MEMORY,"

@@ -106,6 +106,23 @@ static void test_rule_22(void)
     }
 }
 
+/* The object that a bind or a map waits for is released by another thread: the call ends with an error of the page, and
+ * does not wait for ranks that can never come. */
+static void test_released_while_waiting(void)
+{
+    start();
+    for (int map = 0; map < 2; map++) {
+        Waiter w = {.object = team(3, GRAIN, 0)};
+        OK(cuMulticastAddDevice(w.object, 0));
+        GThread *thread = g_thread_new("w", map ? map_and_say : bind_and_say, &w);
+        g_usleep(100000);
+        assert_int_equal(g_atomic_int_get(&w.done), 0);
+        OK(cuMemRelease(w.object));
+        g_thread_join(thread);
+        EXPECT(CUDA_ERROR_INVALID_VALUE, w.result);
+    }
+}
+
 static gpointer bind_each_way(gpointer data)
 {
     Waiter *w = data;
@@ -309,6 +326,7 @@ int main(int argc, char **argv)
         CUDA_TEST(test_rule_21, ""),
         CUDA_TEST(test_rule_22, ""),
         CUDA_TEST(test_rule_22_binds, ""),
+        CUDA_TEST(test_released_while_waiting, ""),
         CUDA_TEST(test_rule_23, ""),
         CUDA_TEST(test_rule_24, ""),
         CUDA_TEST(test_rule_25, ""),

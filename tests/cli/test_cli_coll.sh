@@ -15,6 +15,21 @@ for format in text csv json; do
     cmp one.$format two.$format || complain "the calendars differ ($format)"
 done
 
+# By fabric operations: all verified, the same with both engines, in no list and no search, refused where PTX has no form.
+for how in "all_reduce pullred,endpoint" "reduce_scatter pullred" "all_gather pullred,endpoint" \
+    "broadcast pullred,endpoint" "all_to_all endpoint"; do
+    for engine in fast reference; do
+        "$FANOUT" coll "${how% *}" -s teach-4gpu -a "${how#* }" -b 4K -e 64K -f 16 --no-compare --engine $engine \
+            --format csv >$engine.csv || complain "$how: exit $?"
+    done
+    cmp fast.csv reference.csv || complain "$how: the engines differ"
+    [ "$(cut -d , -f 16 fast.csv | sed 1d | sort -u)" = true ] || complain "$how: not all verified"
+done
+"$FANOUT" coll all_reduce -s teach-4gpu -a best -b 4K >out 2>&1
+grep -q -E 'pullred|endpoint' out && complain "a search knows of pullred: $(cat out)"
+"$FANOUT" coll all_reduce -s teach-4gpu -a pullred -d int32 >out 2>&1 && complain "pullred adds s32"
+grep -q 'pullred has no add of s32' out || complain "pullred of s32: $(cat out)"
+
 # Six rows, all verified, the same numbers in every format.
 [ "$(sed 1d one.csv | wc -l)" = 6 ] || complain "csv has not six rows"
 [ "$(cut -d , -f 16 one.csv | sed 1d | sort -u)" = true ] || complain "csv: not all verified"
@@ -151,7 +166,7 @@ refuses "resident" coll all_reduce --ctas 5000
 refuses "does not go with" coll all_reduce -o xor -d float -a ring
 
 # Rates of flows, of which one makes room for another in turn, are not solved for ever at one instant.
-timeout 60 "$FANOUT" coll all_gather -a ring -s gb200-nvl72 -n 8 -b 64M --fidelity flow --data off >flow ||
+(ulimit -t 120 && exec "$FANOUT" coll all_gather -a ring -s gb200-nvl72 -n 8 -b 64M --fidelity flow --data off) >flow ||
     complain "flows of a ring: exit $?"
 grep -q '^  all_gather .* flow$' flow || complain "flows of a ring: no row"
 

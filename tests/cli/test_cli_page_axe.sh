@@ -4,13 +4,7 @@
 # or that of a Python package which carries it (axe-playwright-python, axe-core-python).
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
-axe=${FANOUT_AXE:-$(python3 -c 'import importlib.util as u, os
-for name in ("axe_playwright_python", "axe_core_python"):
-    spec = u.find_spec(name)
-    path = os.path.join(os.path.dirname(spec.origin), "axe.min.js") if spec and spec.origin else ""
-    if os.path.exists(path):
-        print(path)
-        break')}
+axe=$(sh "$TOP_SRCDIR/tests/cli/find_axe.sh")
 if [ -z "$axe" ]; then
     echo "skipped: no axe.min.js; 'pip install axe-playwright-python' brings it, FANOUT_AXE names it"
     exit 77

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Proves that a walk of each of the six operations fits into 100 columns, on small and large systems, and that the line
+# Proves that a walk of each of the eight operations fits into 100 columns, on small and large systems, and that the line
 # before its steps draws the path that the steps take: the same switch, the same first link, as many replicas as members.
 # Under --background waits appear, and the time without it stands beside; over two levels each switch counts its own
 # answers, and the line names leaves and spine.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
 for system in teach-4gpu dgx-h100 hgx-b200; do
-    for op in store load atomic multimem.st multimem.red multimem.ld_reduce; do
+    for op in store load atomic multimem.st multimem.red multimem.ld_reduce fabric.put fabric.pullred; do
         "$FANOUT" walk $op -s $system >out 2>err || complain "walk $op -s $system: $(cat err)"
         wide=$(awk 'length($0) > 100' out)
         [ -z "$wide" ] || complain "walk $op -s $system: wider than 100 columns: $wide"
@@ -18,7 +18,7 @@ for system in teach-4gpu dgx-h100 hgx-b200; do
         *) complain "walk $op -s $system: '$picture' does not go through $link and $switch and back" ;;
         esac
         case $op in
-        multimem.*)
+        multimem.* | fabric.pullred)
             served=$(awk '$3 == "gpu/target.c"' out | wc -l)
             answers=$(grep -c 'reduction.c .*from GPU' out)
             case $picture in
@@ -95,5 +95,13 @@ for gpu in range(3):
         assert way in ways, way
 assert ways[0] == ("gpu0.sm0", "gpu0") and ways[-1] == ("gpu0.link0.down", "gpu0"), (ways[0], ways[-1])' 2>err ||
     complain "arrows: $(tail -1 err)"
+
+# An operation of the fabric engine: the way there, the packet's 863.4 ns (the walk of ld_reduce from its request on), the
+# report: 40 + 60 + 863.4 + 40 ns on a DGX H100.
+"$FANOUT" walk fabric.pullred -s dgx-h100 >out
+grep -q 'fabric.pullred took 1003.4 ns' out || complain "fabric.pullred: $(tail -n 1 out)"
+[ "$(grep -c 'gpu/fabric_engine.c' out)" = 3 ] || complain "fabric.pullred: the engine is not seen three times"
+"$FANOUT" walk fabric.pullred -s gb200-nvl72 -n 8 >out || complain "fabric.pullred -n 8"
+grep -q '8 answers' out || complain "fabric.pullred -n 8: $(grep -e '-->' out)"
 
 finish

@@ -33,6 +33,7 @@ FILES = {
     ("validate", "errors"): ["off.csv"],
     ("table", "resume"): ["resumed.rows"],
     ("table", "errors"): None,
+    ("table", "measured"): None,
     ("exec", "report"): ["r.txt", "r.json", "r.csv", "r.html", "-"],
     ("exec", "library"): None,
     ("exec", "report-ranks"): None,

@@ -86,9 +86,57 @@ static void test_unknown(void **state)
     machine_close(&machine);
 }
 
+static void nothing(Coll *coll, const CollResult *result, void *user)
+{
+    (void)coll;
+    (void)result;
+    (void)user;
+}
+
+/* Proves that CTAs of NCCL's kernels share a GPC by clusters: eight of GPU 0 are on four GPCs in clusters of two and on
+ * two in clusters of four. Without clusters they are on one SM of a TPC each, and of the 66 TPCs in 8 GPCs the first
+ * two GPCs have one more, which comes first: GPCs 0, 1, 0, 1, 2, 3, 4, 5. */
+static void test_clusters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set;
+        guint32 gpcs, most;
+    } rows[] = {{"launch.nccl_cluster=0", 6, 2}, {"launch.nccl_cluster=2", 4, 2}, {"launch.nccl_cluster=4", 2, 4}};
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        Machine machine = machine_open("dgx-h100", 8, FALSE);
+        assert_true(param_set_text(machine.set, rows[i].set, NULL));
+        CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+        spec.bytes = 4 << 20;
+        spec.algo = COLL_RING;
+        spec.ctas = 8;
+        assert_non_null(coll_start(machine.group, &spec, nothing, NULL, NULL));
+        const Gpu *gpu = &machine.fabric->gpu[0];
+        guint32 of[8] = {0}, ctas = 0, gpcs = 0, most = 0;
+        for (SimTime until_ps = 1000000; ctas < 8; until_ps += 1000000) { /* until they are all placed */
+            assert_true(until_ps < 100000000);
+            sim_run(machine.sim, until_ps);
+            memset(of, 0, sizeof of);
+            ctas = 0;
+            for (guint64 s = 0; s < machine.spec->sm.count; s++) {
+                ctas += (guint32)gpu->sm[s].ctas;
+                of[sm_gpc(machine.spec, s)] += (guint32)gpu->sm[s].ctas;
+            }
+        }
+        for (guint g = 0; g < 8; g++) {
+            gpcs += of[g] > 0;
+            most = MAX(most, of[g]);
+        }
+        assert_int_equal(gpcs, rows[i].gpcs);
+        assert_int_equal(most, rows[i].most);
+        assert_int_equal(sim_run(machine.sim, SIMTIME_NEVER), SIM_IDLE);
+        machine_close(&machine);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_choices), cmocka_unit_test(test_traffic),
-                                       cmocka_unit_test(test_unknown)};
+                                       cmocka_unit_test(test_unknown), cmocka_unit_test(test_clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

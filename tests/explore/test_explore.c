@@ -1,11 +1,14 @@
 /* Lists, ranges and samples of sweeps; the reports that become rows. */
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "explore/latin.h"
 #include "explore/result.h"
 #include "explore/values.h"
+#include "explore/worker.h"
 
 static const ParamRow flight = {"flight_ps", PARAM_U64_T, 0, "ps", 1000, 1000000, NULL, ""};
 
@@ -150,11 +153,42 @@ static void test_units(void **state)
     assert_string_equal(result_unit("s"), "");
 }
 
+/* What a point says while it runs: nothing but whether it was told to keep its progress to itself. */
+static int say_whether_quiet(int n, char **words)
+{
+    (void)n;
+    (void)words;
+    puts(g_getenv("FANOUT_QUIET") ? "quiet" : "loud");
+    return 0;
+}
+
+/* A point that takes long does not say so on standard error, where it would be taken for the point's error: neither a
+ * program of its own nor a copy of this one, whatever the sweep itself does. */
+static void test_worker_is_quiet(void **state)
+{
+    (void)state;
+    g_unsetenv("FANOUT_QUIET");
+    char *words[] = {"/bin/sh", "-c", "echo ${FANOUT_QUIET:+quiet}", NULL};
+    const WorkerMain ways[] = {NULL, say_whether_quiet};
+    for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
+        Worker worker = {0};
+        g_auto(GStrv) argv = g_strdupv(words); /* which the copy frees, in its own memory */
+        assert_true(worker_start(&worker, argv, ways[i], NULL));
+        assert_int_equal(waitpid(worker.pid, NULL, 0), worker.pid);
+        WorkerOutput output;
+        worker_collect(&worker, &output);
+        assert_string_equal(output.out, "quiet\n");
+        worker_output_clear(&output);
+    }
+    assert_null(g_getenv("FANOUT_QUIET"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),       cmocka_unit_test(test_values_wrong), cmocka_unit_test(test_latin),
-        cmocka_unit_test(test_latin_stream), cmocka_unit_test(test_result),       cmocka_unit_test(test_units),
+        cmocka_unit_test(test_values),          cmocka_unit_test(test_values_wrong), cmocka_unit_test(test_latin),
+        cmocka_unit_test(test_latin_stream),    cmocka_unit_test(test_result),       cmocka_unit_test(test_units),
+        cmocka_unit_test(test_worker_is_quiet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,11 +206,33 @@ static void test_refused(void **state)
     bed_refused("teach-4gpu", (const char *const[]){MERGE_ON, "fault.gpu_silent=gpu1", NULL}, "[switch] merge_entries");
 }
 
+/* Proves how many loads an entry waits for: two GPUs load a line at once, a third 3 us later. Where an entry is free
+ * after two, or after one, the third load goes to the line's GPU; where it waits for three, or for all, it does not. */
+static void test_readers(void **state)
+{
+    (void)state;
+    static const guint64 loads[] = {1, 2, 2, 1}; /* by merge_readers: 0 is all other GPUs, three */
+    for (guint readers = 0; readers < 4; readers++) {
+        g_autofree char *set = g_strdup_printf("switch.merge_readers=%u", readers);
+        const char *sets[] = {MERGE_ON, set, NULL};
+        Bed bed;
+        Asking asking[3];
+        bed_open(&bed, "teach-4gpu", sets, NULL);
+        MemRegion *region = bed_region(&bed, 0, 4096);
+        for (guint16 g = 0; g < 3; g++)
+            asking_load(&asking[g], &bed, (guint16)(g + 1), region, 0, g < 2 ? 1000 : 3000000);
+        merge_run(&bed);
+        assert_int_equal(merge_count(&bed, PACKET_READ), loads[readers]);
+        bed_close(&bed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_together), cmocka_unit_test(test_later),        cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_full),     cmocka_unit_test(test_what_changes), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,8 @@
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const promised[] = {"dgx-a100",    "dgx-h100", "dgx-h200", "gb200-nvl72",
-                                           "gb300-nvl72", "hgx-b200", "hgx-b300", "teach-4gpu"};
+    static const char *const promised[] = {"dgx-a100", "dgx-h100", "dgx-h200",   "gb200-nvl72", "gb300-nvl72",
+                                           "hgx-b200", "hgx-b300", "teach-4gpu", "vr200-nvl72"};
     g_auto(GStrv) names = preset_names();
     for (gsize i = 0; i < G_N_ELEMENTS(promised); i++)
         assert_true(g_strv_contains((const char *const *)names, promised[i]));
@@ -56,9 +56,9 @@ static void test_shapes(void **state)
     static const struct {
         const char *name;
         guint32 gpus, switches, links;
-    } shape[] = {{"dgx-a100", 8, 6, 12},      {"dgx-h100", 8, 4, 18}, {"dgx-h200", 8, 4, 18},
-                 {"hgx-b200", 8, 2, 18},      {"hgx-b300", 8, 2, 18}, {"gb200-nvl72", 72, 18, 18},
-                 {"gb300-nvl72", 72, 18, 18}, {"teach-4gpu", 4, 2, 2}};
+    } shape[] = {{"dgx-a100", 8, 6, 12},      {"dgx-h100", 8, 4, 18},  {"dgx-h200", 8, 4, 18},
+                 {"hgx-b200", 8, 2, 18},      {"hgx-b300", 8, 2, 18},  {"gb200-nvl72", 72, 18, 18},
+                 {"gb300-nvl72", 72, 18, 18}, {"teach-4gpu", 4, 2, 2}, {"vr200-nvl72", 72, 18, 18}};
     for (gsize i = 0; i < G_N_ELEMENTS(shape); i++) {
         Bed bed;
         bed_open(&bed, shape[i].name, NULL, NULL);

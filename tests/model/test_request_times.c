@@ -205,9 +205,65 @@ static void test_copies(void **state)
     }
 }
 
+/* Proves that an answer to a read takes the acknowledgement of writes with it where gpu.ack_flush_on_read says so: the
+ * read follows the write on both wires, so it is served a flit later, and the write ends 49 ns earlier than by the
+ * timer of 50. */
+static void test_flush_on_read(void **state)
+{
+    (void)state;
+    for (guint i = 0; i < 4; i++) {
+        const char *sets[] = {i / 2 ? "gpu.ack_flush_on_read=true" : "gpu.ack_flush_on_read=false", NULL};
+        Bed bed;
+        Answer wrote = {0}, read = {0};
+        bed_open(&bed, "teach-4gpu", sets, &(SimSpec){.seed = 1, .engine = engines[i % 2]});
+        GpuRequest write = {.kind = PACKET_WRITE, .bytes = 128, .region = bed_region(&bed, 1, 65536)};
+        GpuRequest load = {.kind = PACKET_READ, .bytes = 128, .region = write.region};
+        memory_set_cached(bed.fabric->memory, write.region, TRUE);
+        bed_send(&bed, 0, &write, &wrote);
+        bed_send(&bed, 0, &load, &read);
+        assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+        assert_int_equal(wrote.at_ps, i / 2 ? 821000 : 870000);
+        /* 17 behind the write's flits (9 + 9 - 1); where the acknowledgement goes first, 1 more */
+        assert_int_equal(read.at_ps, i / 2 ? 838000 : 837000);
+        bed_close(&bed);
+    }
+}
+
+/* When the last of n loads of 128 B, sent at once by one link, is back. */
+static SimTime last_load_ps(guint n, const char *set, SimEngine engine)
+{
+    const char *sets[] = {set, "link.credit_batch_ps=1", NULL};
+    Bed bed;
+    Answer answer[5] = {{0}};
+    bed_open(&bed, "teach-4gpu", sets, &(SimSpec){.seed = 1, .engine = engine});
+    GpuRequest load = {.kind = PACKET_READ, .bytes = 128, .region = bed_region(&bed, 1, 65536)};
+    memory_set_cached(bed.fabric->memory, load.region, TRUE);
+    for (guint i = 0; i < n; i++)
+        bed_send(&bed, 0, &load, &answer[i]);
+    assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+    bed_close(&bed);
+    return answer[n - 1].at_ps;
+}
+
+/* Proves what a GPU's ingress buffer holds up: answers of 9 flits come 9 ns apart while they fit. The first one that
+ * does not begins when the first one's flits are free again and that is known: a flight of 100, 50 in the GPU, a flight
+ * back of 100, in steps of credit_batch_ps (1 ps). It ends 250.001 + 9 behind the first. */
+static void test_gpu_buffer(void **state)
+{
+    (void)state;
+    for (guint i = 0; i < 2; i++) {
+        assert_int_equal(last_load_ps(3, "link.credits_gpu_flits=32", engines[i]), 838000);
+        assert_int_equal(last_load_ps(4, "link.credits_gpu_flits=32", engines[i]), 820000 + 250001 + 9000);
+        assert_int_equal(last_load_ps(4, "link.credits_gpu_flits=36", engines[i]), 847000);
+        assert_int_equal(last_load_ps(5, "link.credits_gpu_flits=36", engines[i]), 820000 + 250001 + 9000);
+        assert_int_equal(last_load_ps(5, "link.credits_gpu_flits=45", engines[i]), 856000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_copies)};
+                                       cmocka_unit_test(test_copies), cmocka_unit_test(test_flush_on_read),
+                                       cmocka_unit_test(test_gpu_buffer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

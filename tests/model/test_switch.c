@@ -43,7 +43,7 @@ static void ask(Caught *caught, guint16 src, PacketKind kind, McObject *object, 
     bed_send(&caught->bed, src, &request, answer);
 }
 
-/* Every member that has a replica among the caught packets from `first` on acknowledges it. */
+/* Every member that has a replica among the caught packets from `first` on acknowledges it, and all of it arrives. */
 static void acknowledge(Caught *caught, guint first)
 {
     for (guint i = first, n = caught->n; i < n; i++) {
@@ -56,6 +56,7 @@ static void acknowledge(Caught *caught, guint first)
                       .held_input = HELD_INPUT_NONE};
         link_push(&caught->bed.fabric->gpu[caught->gpu[i]].up[caught->link[i]], ack, 0);
     }
+    sim_run(caught->bed.sim, SIMTIME_NEVER);
 }
 
 /* Proves that a unicast request leaves at its destination's port, on the link number it came by, once; that its
@@ -159,12 +160,39 @@ static void test_tags(void **state)
     sim_run(caught.bed.sim, SIMTIME_NEVER);
     assert_int_equal(caught.n, 8);
     acknowledge(&caught, 0);
-    sim_run(caught.bed.sim, SIMTIME_NEVER);
     assert_int_equal(caught.n, 8 + 2 + 4 + 1); /* two answers, the second write's replicas, the read */
     acknowledge(&caught, 8);
-    sim_run(caught.bed.sim, SIMTIME_NEVER);
     assert_true(switch_is_quiet(sw));
     bed_close(&caught.bed);
+}
+
+/* Proves that a port has as many ld_reduce under way as it has tags: of three, whose operands of four members each are
+ * asked for, the others wait. */
+static void test_reduction_tags(void **state)
+{
+    (void)state;
+    for (guint tags = 1; tags <= 3; tags++) {
+        g_autofree char *set = g_strdup_printf("switch.reduction_tags=%u", tags);
+        const char *sets[] = {set, "switch.multicast_tags=1", NULL}; /* which writes alone have */
+        Caught caught;
+        caught_open(&caught, sets);
+        MemRegion *region[4];
+        McObject *object = bed_team(&caught.bed, 4, 4096, region);
+        Answer answer[3] = {{0}};
+        for (guint i = 0; i < 3; i++)
+            ask(&caught, 0, PACKET_MC_READ, object, i % 2 * 128, &answer[i]);
+        sim_run(caught.bed.sim, SIMTIME_NEVER);
+        assert_int_equal(caught.n, 4 * tags);
+        Switch *sw = &caught.bed.fabric->sw[caught.bed.fabric->topology->leaf[caught.link[0]]];
+        assert_int_equal(sw->port[0].stalls_tag > 0, tags < 3);
+        for (guint from = 0, seen; from < caught.n; from = seen) {
+            seen = caught.n;
+            acknowledge(&caught, from);
+        }
+        assert_int_equal(caught.n, 12 + 3);
+        assert_true(switch_is_quiet(sw));
+        bed_close(&caught.bed);
+    }
 }
 
 /* Proves that ld_reduce requests wait for reduction buffer: with room for one team's operands, one at a time. */
@@ -185,9 +213,7 @@ static void test_reduction_buffer(void **state)
     assert_true(sw->port[0].stalls_buffer > 0);
     assert_true(sw->port[0].reduction_peak_bytes == 1024);
     acknowledge(&caught, 0);
-    sim_run(caught.bed.sim, SIMTIME_NEVER);
     acknowledge(&caught, 8);
-    sim_run(caught.bed.sim, SIMTIME_NEVER);
     assert_int_equal(caught.n, 12 + 3);
     assert_true(switch_is_quiet(sw));
     bed_close(&caught.bed);
@@ -220,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_unicast),
         cmocka_unit_test(test_replication),
         cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_reduction_tags),
         cmocka_unit_test(test_reduction_buffer),
         cmocka_unit_test(test_rounds_hold_ingress),
     };

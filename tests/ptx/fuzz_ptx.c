@@ -92,6 +92,43 @@ static const FuzzSeed seeds[] = {
      "multimem.ld_reduce.acquire.sys.global.add.v4.f32 {%f0,%f1,%f2,%f3},[%d0];\n"
      " lop3.b32 %r1,%r2,%r3,%r4,0x96; prmt.b32 %r1,%r2,%r3,0x5410; vadd4.s32.s32.s32.sat %r1,%r2,%r3,%r4; ret; }\n",
      0},
+    {"ptx-fabric",
+     ".version 9.3\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u32 p_next, .param .u64 p_own) {\n"
+     " .reg .b32 %r<9>; .reg .b64 %w<9>; .reg .pred %p<4>; .reg .b8 %b<2>; .reg .b16 %h<2>;\n"
+     " .shared .align 128 .b8 sm[2048]; .shared .align 8 .b64 bar; ld.param.u32 %r0,[p_next]; ld.param.u64 "
+     "%w1,[p_own];\n"
+     " mov.u32 %r3,%tid.x; mov.u64 %w2,0; mov.u64 %w3,65536; mov.b16 %h1,7; setp.eq.u32 %p1,%r3,0;\n"
+     " @%p1 mbarrier.init.layout::v1.shared::cta.b64 [bar],1; fence.proxy.async.shared::cta; bar.sync 0;\n"
+     " @%p1 fabric.try_put.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes"
+     ".relaxed.sys.b128 [%r0,%w2,%w3],[sm],1024,[bar];\n"
+     " @%p1 fabric.try_put.async.multimem.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric"
+     ".relaxed.sys.b128 [%r0,%w2],[sm],1024,[bar];\n"
+     " @%p1 fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 "
+     "[sm],[%r0,%w2],256,[bar];\n"
+     " fabric.submit;\n @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _,[bar],128;\n"
+     "S: mbarrier.try_wait.parity.phase_type::primary.acquire.cta.shared::cta.b64 %p2|%p3,%b1,[bar],0; @!%p2 bra S;\n"
+     " @%p3 trap; fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric"
+     ".relaxed.sys.add.u32.sync [sm+1024],[%r0,%w2],1024,[bar],0xffffffff;\n"
+     " fabric.submit.op_restrict::fetching; fabric.wait.sync_restrict::read 2; ret; }\n",
+     0},
+    {"ptx-tensor",
+     ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+     " .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .pred %p;\n"
+     " .shared .align 128 .b8 map[128]; .shared .align 128 .b8 sm[2048]; .shared .align 8 .b64 bar; ld.param.u64 "
+     "%d1,[p];\n"
+     " mov.u32 %r0,sm; mov.u32 %r2,bar; mov.u32 %r3,4; mov.u32 %r4,map; mbarrier.init.shared.b64 [%r2],1;\n"
+     " tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r4],1; tensormap.replace.tile.box_dim.shared::cta.b1024.b32 "
+     "[%r4],0,%r3;\n"
+     " tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r4],7; fence.proxy.async;\n"
+     " cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0],[%d1,{%r3,%r3}],[%r2];\n"
+     " cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%d1,{%r3,%r3}],[%r0];\n"
+     " cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\n"
+     " mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r4,%r5},{%f0,%f1,%f2,"
+     "%f3};\n"
+     " ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r5,%r6},[%r0]; setp.eq.u32 %p,%r3,4; wgmma.fence.sync.aligned;\n"
+     " wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%d2,%d3,%p,1,1,0,0;\n"
+     " wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; ret; }\n",
+     0},
 };
 static const char *const tokens[] = {"-1",
                                      "0",

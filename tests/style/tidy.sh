@@ -268,6 +268,16 @@ check_documents() {
     }' "$@"
 }
 
+# The pages of the browser, and what builds them, are read as code is.
+check_web() {
+    [ -d web ] || return 0
+    find web docs/labs/instructor tests/web -type f ! -name '*.pyc' ! -name '*.log' ! -name '*.trs' 2>/dev/null | LC_ALL=C sort | tr '\n' '\0' |
+        xargs -0 awk -v columns=$columns '{
+            n = $0; gsub(/[\200-\277]/, "", n)
+            if (length(n) > columns) printf "%s:%d: line of %d columns; at most %d\n", FILENAME, FNR, length(n), columns
+        }'
+}
+
 check_allow() {
     [ -f $allow ] || return 0
     awk '!/^#/ && NF && NF < 4 { printf "%s:%d: RULE FILE REASON, and the reason is a sentence\n", FILENAME, FNR }' $allow
@@ -306,6 +316,7 @@ check_c >"$found"
     check_docs
     check_rooms
     check_documents
+    check_web
     check_allow
 } >"$complaints"
 cat "$complaints"

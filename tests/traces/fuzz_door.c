@@ -149,4 +149,8 @@ static void one(const FuzzSeed *seed, const guint8 *data, gsize bytes, guint64 t
     g_free(door.folder);
 }
 
-int main(void) { return fuzz_run(seeds, G_N_ELEMENTS(seeds), one); }
+int main(void)
+{
+    seeds_begin();
+    return fuzz_run(seeds, G_N_ELEMENTS(seeds), one);
+}

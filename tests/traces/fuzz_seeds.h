@@ -1,10 +1,12 @@
-/* A small file of each format, for the fuzz targets. */
+/* A small file of each format, for the fuzz targets: call seeds_begin() first. */
 #ifndef TESTS_TRACES_FUZZ_SEEDS_H
 #define TESTS_TRACES_FUZZ_SEEDS_H
 
+#include <sqlite3.h>
+
 #include "tests/fuzz.h"
 
-static const FuzzSeed seeds[] = {
+static FuzzSeed seeds[] = {
     {"text",
      "fanout-trace 1\nworld 4\ngroup g 0-1\nrank 0\n1 compute 5us stream=1 name=\"a\"\n2 "
      "all_reduce group=g bytes=64 "
@@ -132,6 +134,38 @@ static const FuzzSeed seeds[] = {
      "\000\000\000\000\000\000\000\000\000\000\002\000\000\000\000\010\000\000\000\000\000\000\000\007\000\000\000"
      "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000",
      234},
+    {"nsight-sqlite", NULL, 0},
 };
+
+/* An export of Nsight Systems: two processes, their communicator and a call of each; kernels too. Small pages, so that
+ * changes of bytes meet what is read. */
+#define NSIGHT_COMM(pid, rank)                                                                                         \
+    "INSERT INTO NVTX_EVENTS VALUES (10, 15, 59, 'ncclCommInitRank', NULL, " pid " << 24 | 7, "                        \
+    "'{\"Communicator ID\": 99, \"No. of ranks\": 2, \"Rank\": " rank ", \"CUDA device\": " rank "}');"                \
+    "INSERT INTO NVTX_EVENTS VALUES (20, 25, 59, NULL, 1, " pid " << 24 | 7, "                                         \
+    "'{\"Communicator ID\": 99, \"Message size [bytes]\": 4096, \"Reduction operation\": \"Sum\"}');"
+static const char nsight_export[] =
+    "PRAGMA page_size = 512; CREATE TABLE StringIds (id INTEGER, value TEXT);"
+    "INSERT INTO StringIds VALUES (1, 'ncclAllReduce'), (2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL');"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER, globalTid "
+    "INTEGER, "
+    "jsonText TEXT);" NSIGHT_COMM("4711", "0")
+        NSIGHT_COMM("4712", "1") "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId "
+                                 "INTEGER, shortName INTEGER);"
+                                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 2);";
+
+/* Makes what is not written above. Its memory stays. */
+static inline void seeds_begin(void)
+{
+    sqlite3 *db;
+    sqlite3_int64 bytes = 0;
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK || sqlite3_exec(db, nsight_export, NULL, NULL, NULL) != SQLITE_OK) {
+        g_error("no database: %s", sqlite3_errmsg(db));
+    }
+    FuzzSeed *seed = &seeds[G_N_ELEMENTS(seeds) - 1];
+    seed->text = (const char *)sqlite3_serialize(db, "main", &bytes, 0);
+    seed->bytes = (gsize)bytes;
+    sqlite3_close(db);
+}
 
 #endif

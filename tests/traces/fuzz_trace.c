@@ -73,6 +73,7 @@ static void one(const FuzzSeed *seed, const guint8 *data, gsize bytes, guint64 t
 
 int main(int argc, char **argv)
 {
+    seeds_begin();
     for (int i = 1; i < argc; i++) {
         char *data;
         gsize bytes;

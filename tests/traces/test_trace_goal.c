@@ -41,6 +41,8 @@ static void test_bad_lines(void **state)
         {"num_ranks 2\nrank 0 {\ncalc 1\nsend 8b to 2\n}\n", ":4: should read 'send BYTESb to RANK'", 1},
         {"num_ranks 2\nrank 0 {\ncalc 1\nsend 99999999999999999999b to 1\n}\n", "at most 1 TiB", 1},
         {"num_ranks 2\nrank 0 {\ncalc 1\nrecv 8b from -1\n}\n", "cannot be matched before the run", 1},
+        {"num_ranks 2\nrank 0 {\ncalc 1\nrecv 8b from 1 tag -1\n}\n", "receives of any tag (-1) cannot be matched", 1},
+        {"num_ranks 2\nrank 0 {\ncalc 1\nrecv 8b from 1 cpu -1\n}\n", "'-1' should be tag, cpu or nic and a number", 1},
         {"num_ranks 2\nrank 0 {\ncalc 1\nbcast 8b to 1\n}\n", "'bcast' should be send, recv or calc", 1},
         {"num_ranks 2\nrank 0 {\na: calc 1\na requires zz\n}\n", ":4: requires 'zz', which rank 0 does not have", 1},
         {"num_ranks 2\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n", "waits for itself", 1},
@@ -142,12 +144,21 @@ static GByteArray *binary_file(gboolean starts)
     return file;
 }
 
-/* Proves that the binary form is read as the text is, dependencies on starts with it; and written byte for byte as
- * LogGOPSim's own compiler lays it out. */
+static guint8 *last_node(GByteArray *file)
+{
+    return file->data + file->len - 39;
+} /* the receive: nothing waits for it */
+
+/* Proves that the binary form is read as the text is, dependencies on starts with it, on whatever cpu and nic its nodes
+ * are; and written byte for byte as LogGOPSim's own compiler lays it out. */
 static void test_binary(void **state)
 {
     (void)state;
     GByteArray *file = binary_file(TRUE);
+    file->data[12] = 3; /* the highest cpu */
+    file->data[13] = 2; /* the highest nic */
+    last_node(file)[21] = 3;
+    last_node(file)[22] = 2;
     Trace *trace = trace_test_read("x.bin", file->data, file->len, FALSE, NULL);
     assert_non_null(trace);
     assert_true(trace->world == 2 && trace->records->len == 4);
@@ -157,6 +168,10 @@ static void test_binary(void **state)
     assert_true(r->duration_ps == 5000 && r->dep_count == 1 && g_array_index(trace->deps, guint32, r->dep_first) == 0);
     assert_true(trace_record(trace, 3)->op == RECORD_RECV && trace_record(trace, 3)->peer == 0);
     trace_free(trace);
+    g_byte_array_free(file, TRUE);
+    file = binary_file(FALSE);
+    memset(last_node(file) + 17, 0xff, 4); /* a receive of any tag */
+    trace_test_refused("x.bin", (const char *)file->data, file->len, "receives of any tag cannot be matched", 1);
     g_byte_array_free(file, TRUE);
 
     trace = read_text("num_ranks 2\nrank 0 {\na: calc 100\nb: send 8b to 1 tag 7\nb requires a\n}\n"

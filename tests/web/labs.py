@@ -1,7 +1,7 @@
-"""Goes through every lab in headless Chromium as a student would: labs.py SITE [LAB...]. Opens the page from the disk, sees
-that no command shows what it did before a guess is written, writes one, runs every command that runs in a page, and compares
-what comes out with what the lab's text has. Prints a line a lab; exit 1 where one differs. Speaks WebDriver's protocol to
-chromedriver, so that nothing but Debian's packages is needed."""
+"""Goes through every lab in headless Chromium as a student would: labs.py SITE [LAB...]. Opens the page from the
+disk, sees that no command shows what it did before a guess is written, writes one, runs every command that runs in a
+page, and compares what comes out with what the lab's text has. Prints a line a lab; exit 1 where one differs. Speaks
+WebDriver's protocol to chromedriver, so that nothing but Debian's packages is needed."""
 import glob, json, os, re, subprocess, sys, time, urllib.request
 
 site = os.path.abspath(sys.argv[1])
@@ -17,7 +17,8 @@ class Browser:
             if found:
                 break
         self.base = "http://127.0.0.1:" + found.group(1)
-        options = {"args": ["--headless=new", "--no-sandbox", "--allow-file-access-from-files", "--window-size=1280,800"]}
+        options = {"args": ["--headless=new", "--no-sandbox", "--allow-file-access-from-files",
+                            "--window-size=1280,800"]}
         self.base += "/session/" + self.call("POST", "/session", {
             "capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}})["sessionId"]
 
@@ -46,7 +47,8 @@ class Browser:
             self.driver.wait()
 
 
-BOX = "const run = document.querySelectorAll('.run')[arguments[0]], buttons = run.querySelectorAll('button'), pres = run.querySelectorAll('pre');"
+BOX = ("const run = document.querySelectorAll('.run:not(.free)')[arguments[0]], "
+       "buttons = run.querySelectorAll('button'), pres = run.querySelectorAll('pre');")
 
 
 def wait_for(browser, box, seconds):
@@ -62,9 +64,10 @@ def wait_for(browser, box, seconds):
 def through(browser, name):
     browser.go(name)
     faults, ran, same = [], 0, 0
-    boxes = browser.run("return document.querySelectorAll('.run').length;")
+    boxes = browser.run("return document.querySelectorAll('.run:not(.free)').length;")
     guesses = browser.run("return document.querySelectorAll('.guess input').length;")
-    first = browser.run("return [...document.querySelectorAll('.run')].findIndex((run) => run.dataset.guess === '1');")
+    first = browser.run("return [...document.querySelectorAll('.run:not(.free)')]"
+                        ".findIndex((run) => run.dataset.guess === '1');")
     if guesses and first >= 0:
         browser.run(BOX + "buttons[0].click();", first)
         time.sleep(0.3)
@@ -91,7 +94,8 @@ def through(browser, name):
     browser.run("document.querySelectorAll('.question textarea').forEach((text) => { text.value = 'because'; });"
                 "document.querySelectorAll('.question .compare').forEach((button) => button.click());")
     closed = browser.run("return document.querySelectorAll('.question .answer[hidden]').length;")
-    empty = browser.run("return [...document.querySelectorAll('.question')].filter((q) => q.textContent.includes('has no answer')).length;")
+    empty = browser.run("return [...document.querySelectorAll('.question')]"
+                        ".filter((q) => q.textContent.includes('has no answer')).length;")
     if closed or empty:
         faults.append(f"{closed} answers stay hidden, {empty} questions have none")
     if SHOTS:

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Proves that the simulator in the browser is the simulator: under node the command of `make web` prints the bytes of the
-# native one for each line of tests/web/commands.list and tests/golden/rows.list that its verbs have, with the same exit code
-# and the same pages; and that a student who goes through the labs in headless Chromium sees what the labs' text has.
+# Proves that the simulator in the browser is the simulator: under node the command of `make web` prints the bytes of
+# the native one for each line of tests/web/commands.list and tests/golden/rows.list that its verbs have, with the same
+# exit code and the same pages; and that a student who goes through the labs in headless Chromium sees what the labs'
+# text has.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
 site=$(dirname "$FANOUT")/web-build

@@ -2,9 +2,11 @@
  *
  *     answers device N       opens device N and makes memory there
  *     answers descriptors    imports descriptors of anything as memory
- *     answers init           initialises, and no more */
+ *     answers init           initialises, and no more
+ *     answers listen NAME    listens at that name, as an owner does, and never answers */
 #include <fanout/cuda.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static const char *name_of(CUresult result)
@@ -55,8 +58,27 @@ static void descriptors(void)
     import("a page of zeros", cut);
 }
 
+static int listen_at(const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t length = strlen(name);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+    if (length >= sizeof address.sun_path || fd < 0)
+        return 2;
+    memcpy(address.sun_path + 1, name, length);
+    if (bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) ||
+        listen(fd, 8))
+        return 2;
+    puts("listens");
+    fflush(stdout);
+    return pause();
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2 && !strcmp(argv[1], "listen"))
+        return listen_at(argv[2]);
     CUresult result = cuInit(0);
     CUdevice device = 0;
     CUcontext context;

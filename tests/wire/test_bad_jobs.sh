@@ -43,6 +43,28 @@ for name in fanout-none-$$ "$(printf '%0200d' 0)"; do
     has 'no owner of a machine listens at'
 done
 
+# A program that listens at the name and never answers is no owner: it is not the process that the name tells.
+LD_LIBRARY_PATH=$build/.libs "$answers" listen "fanout-1-$$" >"$dir/listens" &
+listener=$!
+until [ -s "$dir/listens" ]; do kill -0 $listener || fail "nobody listens"; sleep 0.1; done
+code=0
+LD_LIBRARY_PATH=$build/.libs FANOUT_OWNER=fanout-1-$$ timeout 20 "$answers" init >"$dir/out" 2>&1 || code=$?
+kill $listener
+[ $code = 1 ] || fail "another program for the owner: ended with $code"
+has 'no owner of a machine listens at'
+
+# Something else where the owner's page of time is named: a folder, a pipe that nobody writes, files that are too short, of
+# zeros, and like a page but for their seals, without which they might become shorter. The owner tells the time itself then.
+mkfifo "$dir/pipe"
+printf 'FANOMCH0' >"$dir/short"
+head -c 65536 /dev/zero >"$dir/zeros"
+{ cat "$dir/short"; cat "$dir/zeros"; } >"$dir/alike"
+for page in "$dir" "$dir/pipe" "$dir/short" "$dir/zeros" "$dir/alike" /dev/zero /dev/null "$dir/none"; do
+    timeout 30 "$FANOUT" exec -s dgx-h100 -- env FANOUT_OWNER_PAGE="$page" sh -c "sleep 2; \"$answers\" device 0" \
+        >"$dir/out" 2>&1 || fail "$page for the page of time: ended with $?"
+    has '^device 0: CUDA_SUCCESS$'
+done
+
 # A library of another version: the same library, with another number in its greeting.
 mkdir "$dir/other"
 cp "$build/.libs/libcuda.so.1" "$dir/other/libcuda.so.1"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Drawn jobs of three processes on one simulated machine leave in all memory what a model without a machine says: kernels,
-# copies and fills of their own memory, of each other's and of registered memory that all have, alone and in graphs.
+# copies and fills of their own memory, of each other's, of registered memory that all have and of all devices' memory at
+# once by multicast, alone and in graphs.
 # RANDOM_JOBS=N: so many jobs, from RANDOM_SEED on; RANDOM_STEPS: of so many steps.
 set -eu
 . "$TOP_SRCDIR/tests/plain.sh"

@@ -1,5 +1,6 @@
-// The pages of the labs and the playground: runs commands in a worker, asks for a guess before, shows what came out, its
-// picture and what the lab's text has, and keeps a student's answers. No framework, no server: it opens from a disk.
+// The pages of the labs and the playground: runs commands in a worker, asks for a guess before, shows what came out,
+// its picture and what the lab's text has, and keeps a student's answers. No framework, no server: it opens from a
+// disk.
 (function () {
   'use strict';
   const state = document.getElementById('state');
@@ -44,20 +45,47 @@
 
   const log = []; // of what was run, for the file of answers
 
+  // ---- what a student wrote, kept in this browser: a page that was closed by mistake loses nothing
+
+  const keeper = 'fanout: ' + document.body.dataset.title;
+  const written = () => [...document.querySelectorAll('.guess input, .question textarea')];
+  function keep() {
+    try {
+      const fields = Object.fromEntries(written().map((field) => [field.id, field.value]));
+      localStorage.setItem(keeper, JSON.stringify({ fields: fields, runs: log }));
+      return true;
+    } catch (error) {
+      return false; // a browser that keeps nothing for files: saving still works
+    }
+  }
+  function restore() {
+    let kept = null;
+    try {
+      kept = JSON.parse(localStorage.getItem(keeper));
+    } catch (error) { /* nothing that can be read */ }
+    if (!kept) return;
+    for (const field of written()) field.value = kept.fields[field.id] || '';
+    log.push(...kept.runs);
+  }
+
   // Only one command makes a page of its own, and only where it says where to.
   function withPage(words) {
     const has = words.some((word) => word === '--html' || word.startsWith('--html='));
-    return has || words[0] === 'systems' || words.includes('--help') || words.includes('-l') || words.includes('--list') ? words
-      : [...words, '--html', 'page.html'];
+    const lists = words[0] === 'systems' ||
+      ['--help', '-l', '--list', '--version'].some((word) => words.includes(word));
+    return has || lists ? words : [...words, '--html', 'page.html'];
   }
 
   function box(run) {
     const command = run.querySelector('.command'), recorded = run.querySelector('.recorded');
     const guess = run.dataset.guess === '1' ? [...document.querySelectorAll('.guess input')].filter((input) =>
       input.compareDocumentPosition(run) & Node.DOCUMENT_POSITION_FOLLOWING).pop() : null;
+    const name = run.querySelector('label').textContent;
     const original = command.value, row = make('div', '', run);
     const output = make('pre', '', run), note = make('p', '', run), picture = make('div', '', run);
     output.tabIndex = 0;
+    output.setAttribute('role', 'region');
+    output.setAttribute('aria-label', 'What came out of ' + name.toLowerCase());
     output.hidden = true;
     note.className = 'note';
     note.setAttribute('role', 'status');
@@ -69,11 +97,18 @@
       command.readOnly = true;
       const show = make('button', 'Show the output', row);
       show.type = 'button';
-      show.onclick = () => asked() && showRecorded('This needs a terminal; the output is that of the command under Linux.');
+      const why = 'This needs a terminal; the output is that of the command under Linux.';
+      show.onclick = () => asked() && showRecorded(why);
       return;
     }
-    const go = make('button', 'Run', row), end = make('button', 'Stop', row), see = make('button', 'Show the picture', row);
+    const go = make('button', 'Run', row), end = make('button', 'Stop', row);
+    const see = make('button', 'Show the picture', row);
     for (const button of [go, end, see]) button.type = 'button';
+    command.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || go.disabled) return;
+      event.preventDefault();
+      go.click();
+    });
     end.disabled = true;
     see.hidden = true;
     function asked() {
@@ -103,10 +138,12 @@
         output.textContent = text;
         output.hidden = false;
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
-        const same = recorded.textContent && command.value === original && text.trimEnd() === recorded.textContent.trimEnd();
+        const same = recorded.textContent && command.value === original &&
+          text.trimEnd() === recorded.textContent.trimEnd();
         note.textContent = seconds + ' s in this page' + (same ? '; the same as in the text of the lab' : '');
         note.className = same ? 'note same' : 'note';
         log.push({ command: command.value, output: text });
+        keep();
         see.hidden = pages.length !== 1;
       } catch (error) {
         note.textContent = error.message;
@@ -123,11 +160,34 @@
     end.onclick = stop;
   }
 
+  // ---- questions: what docs/labs/instructor/key.txt looks for, as its grade.py looks for it
+
+  const names = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
+  function has(text, alternative) {
+    const number = /^(\d+(?:\.\d+)?)(?:~(\d+(?:\.\d+)?))?$/.exec(alternative);
+    if (!number) return text.includes(alternative);
+    const found = (text.match(/(?<![\w.])\d[\d,]*(?:\.\d+)?/g) || []).map((n) => parseFloat(n.replace(/,/g, '')));
+    for (const word of text.match(/[a-z]+/g) || []) if (names.includes(word)) found.push(names.indexOf(word));
+    const off = number[2] ? parseFloat(number[2]) : number[1] * 0.005;
+    return found.some((one) => Math.abs(one - number[1]) <= off + 1e-9);
+  }
+
   function questions() {
     for (const question of document.querySelectorAll('.question')) {
+      const text = question.querySelector('textarea'), verdict = question.querySelector('.verdict');
+      const parts = JSON.parse(question.dataset.parts);
       question.querySelector('.compare').onclick = () => {
-        const text = question.querySelector('textarea');
-        if (!text.value.trim()) return text.focus();
+        const answer = text.value.toLowerCase().split(/\s+/).join(' ').trim();
+        if (!answer) {
+          verdict.textContent = 'Write an answer first.';
+          return text.focus();
+        }
+        const right = parts.filter((part) => part.some((alternative) => has(answer, alternative))).length;
+        verdict.textContent = right === parts.length
+          ? 'Your answer has what the question is about. Compare it with the instructor\u2019s:'
+          : right ? 'A part of it is there. Compare with the instructor\u2019s answer:'
+            : 'This looks for something else. Compare with the instructor\u2019s answer:';
+        verdict.classList.toggle('same', right === parts.length);
         question.querySelector('.answer').hidden = false;
       };
     }
@@ -135,26 +195,39 @@
 
   function save() {
     const answers = { lab: document.body.dataset.title, guesses: [], answers: {}, runs: log };
-    for (const input of document.querySelectorAll('.guess input')) answers.guesses.push(input.value);
+    for (const input of document.querySelectorAll('.guess:not(.free) input')) answers.guesses.push(input.value);
     for (const question of document.querySelectorAll('.question'))
       answers.answers[question.dataset.key] = question.querySelector('textarea').value;
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([JSON.stringify(answers, null, 1)], { type: 'application/json' }));
-    link.download = 'answers.json';
+    link.download = 'lab-' + (/\d/.exec(document.body.dataset.title) || ['x'])[0] + '-answers.json';
     link.click();
+    document.getElementById('kept').textContent = 'Saved as ' + link.download + '.';
   }
 
+  // While the page is read the program is compiled, so that the first run is as quick as the others.
   start();
-  state.textContent = 'ready';
+  state.textContent = 'loading the simulator';
+  fanout(['--version']).then(() => { state.textContent = 'ready'; });
   document.querySelectorAll('.run').forEach(box);
   questions();
   const saves = document.getElementById('save');
-  if (saves) saves.onclick = save;
+  if (saves) {
+    saves.onclick = save;
+    restore();
+    for (const field of written()) field.addEventListener('input', keep);
+    document.getElementById('clear').onclick = () => {
+      for (const field of written()) field.value = '';
+      log.length = 0;
+      keep();
+      document.getElementById('kept').textContent = 'All fields are empty again.';
+    };
+  }
   for (const button of document.querySelectorAll('.examples button')) {
     button.onclick = () => {
-      const command = document.querySelector('.run .command');
+      const command = document.querySelector('.run:not(.free) .command');
       command.value = button.textContent;
-      document.querySelector('.run button').click();
+      document.querySelector('.run:not(.free) button').click();
       command.scrollIntoView();
     };
   }

@@ -1,6 +1,6 @@
-// What the labs' blocks ask of a shell, and no more: `for NAME in WORDS; do ... done`, variables, pipes, and the filters tail,
-// head, grep, sed -n and s///, sort, columns.sh and by.sh. A block that asks for more (awk, jq) is told apart by
-// shellKnows() and stays what it is: text with its output. The one program is `fanout`, which the caller runs.
+// What the labs' blocks ask of a shell, and no more: `for NAME in WORDS; do ... done`, variables, pipes, and the
+// filters tail, head, grep, sed -n and s///, sort, columns.sh and by.sh. A block that asks for more (awk, jq) is told
+// apart by shellKnows() and stays what it is: text with its output. The one program is `fanout`, which the caller runs.
 
 // Words, operators (| ; and line ends) and quotes of one command. A word is a list of pieces; {text, quoted}.
 function shellTokens(line) {
@@ -140,6 +140,8 @@ function shellBy(row, column, value, text) {
   return shellJoin([put([row, ...columns]), ...rows.map((r) => put([r, ...columns.map((c) => cells[r + ',' + c])]))]);
 }
 
+function shellText(token) { return token && token.word ? token.word.map((piece) => piece.text).join('') : null; }
+
 // Of a block: may it run here? The names of the programs that it calls are known, and what it asks of them.
 function shellKnows(line) {
   const tokens = shellTokens(line);
@@ -147,8 +149,8 @@ function shellKnows(line) {
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i];
     if (token.op) { first = true; continue; }
-    const text = token.word.map((piece) => piece.text).join('');
-    if (/\$\(|>/.test(token.word.filter((p) => p.expands).map((p) => p.text).join('')) && /\$\(/.test(text)) return false;
+    const text = shellText(token);
+    if (/\$\(/.test(token.word.filter((p) => p.expands).map((p) => p.text).join(''))) return false;
     if (!first) continue;
     if (text === 'for') {
       while (i < tokens.length && !tokens[i].op) i++;
@@ -156,9 +158,9 @@ function shellKnows(line) {
     }
     if (text === 'do' || text === 'done') continue; // what is behind `do` is a command again
     if (text === 'fanout') {
-      const verb = tokens[i + 1] && tokens[i + 1].word && tokens[i + 1].word.map((piece) => piece.text).join('');
-      if (!['coll', 'bench', 'walk', 'systems'].includes(verb)) return false;
+      if (!['coll', 'bench', 'walk', 'systems'].includes(shellText(tokens[i + 1]))) return false;
     } else if (!(text in shellFilters)) return false;
+    else if (text === 'sh' && !['columns.sh', 'by.sh'].includes(shellText(tokens[i + 1]))) return false;
     first = false;
   }
   return true;
@@ -168,9 +170,9 @@ function shellKnows(line) {
 async function shellRun(line, fanout) {
   const tokens = shellTokens(line), variables = {};
   let at = 0, said = '';
-  const expand = (word) => word.map((piece) => !piece.expands ? piece.text
-    : piece.text).join('').replace(/\$\{?([a-z_]+)\}?/g, (whole, name) => name in variables ? variables[name] : whole);
-  const peek = () => tokens[at] && tokens[at].word ? tokens[at].word.map((piece) => piece.text).join('') : null;
+  const known = (whole, name) => name in variables ? variables[name] : whole;
+  const expand = (word) => shellText({ word: word }).replace(/\$\{?([a-z_]+)\}?/g, known);
+  const peek = () => shellText(tokens[at]);
   const skip = () => { while (tokens[at] && tokens[at].op === ';') at++; };
   async function simple(input) {
     if (peek() === 'for') return loop();

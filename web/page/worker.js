@@ -1,6 +1,16 @@
-// Runs one command line in a fresh instance of the simulator: what a process would be. Used by the pages' worker and, under
-// node, by web/run.js, so that both see the same bytes. Needs Fanout, the module that emscripten made.
-// args: words behind `fanout`; files: {name: text} that lie there. Gives {code, out, err, files}.
+// Compiled once: what the browser has found out of the program, which functions are worth a second look, stays from run
+// to run; only its memory is fresh.
+const instantiateFresh = WebAssembly.instantiate;
+let compiled = null;
+WebAssembly.instantiate = async (bytes, imports) => {
+  compiled = compiled || WebAssembly.compile(bytes);
+  const module = await compiled;
+  return { module: module, instance: await instantiateFresh(module, imports) };
+};
+
+// Runs one command line in a fresh instance of the simulator: what a process would be. Used by the pages' worker and,
+// under node, by web/run.js, so that both see the same bytes. Needs Fanout, the module that emscripten made. args:
+// words behind `fanout`; files: {name: text} that lie there. Gives {code, out, err, files}.
 async function fanoutRun(args, files, hears) {
   const out = [], err = [];
   let code = null;

@@ -96,6 +96,43 @@ static const Differs gb200[] = {
     {0, 0},
 };
 
+/* assumed: the successor of the GB200 as announced (288 GB of HBM4; SM 10.7 by NVIDIA's compiler), else as it */
+static const Differs vr200[] = {
+    BLACKWELL,
+    {A(COMPUTE_CAPABILITY_MINOR), 7},
+    {A(GPU_PCI_DEVICE_ID), NVIDIA_PCI(0x3000)},
+    {A(GPU_PCI_SUBSYSTEM_ID), NVIDIA_PCI(0x2100)},
+    {A(HOST_NATIVE_ATOMIC_SUPPORTED), 1},
+    {A(PAGEABLE_MEMORY_ACCESS), 1},
+    {A(PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES), 1},
+    {A(DIRECT_MANAGED_MEM_ACCESS_FROM_HOST), 1},
+    {A(NUMA_CONFIG), 1},
+    {A(NUMA_ID), 1},
+    {A(HOST_NUMA_MULTINODE_IPC_SUPPORTED), 1},
+    {0, 0},
+};
+
+/* Attributes from 148 on, by the version of the API that brought them. What the simulated machine decides (endpoints)
+ * is 0 here. source: the toolkits' headers of 13.2 to 13.5; values assumed */
+static const struct {
+    int attribute, version, value;
+} newer[] = {
+    {A(ATOMIC_REDUCTION_SUPPORTED), 13020, 1},
+    {A(LOCALITY_DOMAIN_COUNT), 13040, 1},
+    {A(MAX_OVERSIZED_SHARED_MEMORY_PER_BLOCK), 13040, 0},
+    {A(D3D12_CIG_STREAMS_SUPPORTED), 13030, 0},
+    {A(DMA_BUF_MMAP_SUPPORTED), 13030, 0},
+    {A(LOGICAL_ENDPOINT_UNICAST_SUPPORTED), 13030, 0},
+    {A(LOGICAL_ENDPOINT_MULTICAST_SUPPORTED), 13030, 0},
+    {A(LOGICAL_ENDPOINT_COUNTED_OPS_SUPPORTED), 13030, 0},
+    {A(LOGICAL_ENDPOINT_UNICAST_ACCESS_ON_OWNER_DEVICE_SUPPORTED), 13030, 0},
+    {A(LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT), 13040, 132},
+    {A(LOGICAL_ENDPOINT_SUPPORTED_HANDLE_TYPES), 13040, 0},
+    {A(VULKAN_CIG_STREAMS_SUPPORTED), 13050, 0},
+    {A(TENSOR_MAP_LARGE_TENSOR_MIN_SIZE), 13050, 0},
+    {A(GPU_DIRECT_RDMA_WITH_LOCALIZED_MEMORY_SUPPORTED), 13040, 0},
+};
+
 /* memory: h200 from h200/driver.csv; the others from published deviceQuery output.
  * PCI: as on the measured machine for the H200; the buses of a DGX otherwise are not told apart. */
 static const struct {
@@ -107,6 +144,7 @@ static const struct {
     [CUDA_GPU_H200] = {{"NVIDIA H200", 150109880320, 0, 6, 0}, NULL},
     [CUDA_GPU_B200] = {{"NVIDIA B200", 191513559040, 27, 0, 16}, b200},
     [CUDA_GPU_GB200] = {{"NVIDIA GB200", 198050840576, 1, 0, 1}, gb200},
+    [CUDA_GPU_VR200] = {{"NVIDIA VR200", 297076260864, 1, 0, 1}, vr200},
 };
 
 const struct CudaClass *cuda_class(CudaGpu gpu)
@@ -135,16 +173,16 @@ static gboolean pci_attribute(const struct CudaClass *kind, guint16 gpu, int att
 
 gboolean cuda_class_attribute(const struct CudaClass *kind, guint16 gpu, int attribute, int version, int *value)
 {
-    int last = version >= 13020 ? CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED : 147;
-
-    if (attribute < 1 || attribute > last)
+    for (guint i = 0; i < G_N_ELEMENTS(newer); i++) {
+        if (newer[i].attribute != attribute || version < newer[i].version)
+            continue;
+        *value = newer[i].value;
+        return TRUE;
+    }
+    if (attribute < 1 || attribute > (int)G_N_ELEMENTS(h200))
         return FALSE;
     if (pci_attribute(kind, gpu, attribute, value))
         return TRUE;
-    if (attribute == CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED) {
-        *value = 1;
-        return TRUE;
-    }
     *value = h200[attribute - 1];
     for (const Differs *d = differs_of(kind); d && d->attribute != 0; d++)
         if (d->attribute == attribute)

@@ -69,6 +69,21 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice ordinal)
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
+/* Of a device that has logical endpoints. */
+static void endpoint_attribute(const CudaDevice *device, int attribute, int *value)
+{
+    switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_COUNTED_OPS_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_ACCESS_ON_OWNER_DEVICE_SUPPORTED: *value = 1; return;
+    case CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_MULTICAST_SUPPORTED: *value = device->multicast; return;
+    case CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_SUPPORTED_HANDLE_TYPES:
+        *value = CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_FABRIC;
+        return;
+    default: return;
+    }
+}
+
 gboolean cuda_device_attribute(const Cuda *cuda, const CudaDevice *device, int attribute, int *value)
 {
     if (!cuda_class_attribute(device->kind, device->slot, attribute, (int)cuda->spec.driver_version, value))
@@ -78,6 +93,8 @@ gboolean cuda_device_attribute(const Cuda *cuda, const CudaDevice *device, int a
         *value = device->multicast;
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         *value = (int)cuda->fabric.sm.count;
+    if (cuda_spec_endpoints(&cuda->spec))
+        endpoint_attribute(device, attribute, value);
     return TRUE;
 }
 

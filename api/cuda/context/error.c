@@ -23,6 +23,7 @@ static const ErrorText errors[] = {
     {34, "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
     {36, "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "API call is not supported in the installed CUDA driver"},
     {46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "CUDA-capable device(s) is/are busy or unavailable"},
+    {47, "CUDA_ERROR_MULTICAST_RESOURCE_FULL", "no hardware resource is left for the bind"}, /* text assumed */
     {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
     {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {102, "CUDA_ERROR_DEVICE_NOT_LICENSED", "device doesn't have valid Grid license"},
@@ -51,6 +52,7 @@ static const ErrorText errors[] = {
     {224, "CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "the provided execution affinity is not supported"},
     {225, "CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC", "the provided PTX contains unsupported call to cudaDeviceSynchronize"},
     {226, "CUDA_ERROR_CONTAINED", "Invalid access of peer GPU memory over nvlink or a hardware error"},
+    {227, "CUDA_ERROR_INSUFFICIENT_LOADER_VERSION", "the image wants a newer loader"}, /* text assumed */
     {300, "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},
     {301, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
     {302, "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND", "shared object symbol not found"},
@@ -124,6 +126,9 @@ static const ErrorText errors[] = {
     {915, "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION",
      "one or more resources are insufficient or non-applicable for the operation"},
     {916, "CUDA_ERROR_KEY_ROTATION", "an error happened during the key rotation sequence"},
+    {917, "CUDA_ERROR_STREAM_DETACHED", "the stream is detached"},                             /* text assumed */
+    {918, "CUDA_ERROR_GRAPH_RECAPTURE_FAILURE", "the recaptured work differs from the graph"}, /* text assumed */
+    {919, "CUDA_ERROR_FABRIC_NOT_READY", "the fabric is not ready"},                           /* text assumed */
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 

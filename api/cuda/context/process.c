@@ -213,7 +213,7 @@ guint64 cuda_configured_version(Cuda *cuda)
         configure(cuda);
         pthread_mutex_unlock(&cuda->lock);
     }
-    return cuda->configured > 0 ? cuda->spec.driver_version : FANOUT_CUDA_VERSION;
+    return cuda->configured > 0 ? cuda->spec.driver_version : CUDA_VERSION_DEFAULT;
 }
 
 /* Below `fanout exec` the machine is its own, and this process a client; else the engine is here. */

@@ -79,6 +79,7 @@ typedef struct Cuda {
     struct Ranges *ranges;                 /* reservations and what is mapped: api/cuda/memory/range.h */
     GHashTable *phys;                      /* memory of this process by identity: api/cuda/memory/phys.h */
     GHashTable *teams;                     /* multicast objects by identity: api/cuda/multicast/team.h */
+    GArray *endpoints;                     /* by identifier: api/cuda/endpoint/endpoint.h; NULL: none was reserved */
     GPtrArray *slabs;                      /* that cuMemAlloc cuts pieces from: api/cuda/memory/mem.c */
     const struct StreamRecorder *recorder; /* work that is captured: api/cuda/stream/recorder.h */
     GHashTable *captures;                  /* streams that capture: api/cuda/graph/capture.c; NULL: none */

@@ -21,10 +21,10 @@ static ReportStatus *status_map(void)
 
     if (!text || sscanf(text, "%d,%d,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, &fd, &pid, &wanted[0], &wanted[1]) != 4)
         return NULL;
-    if (!identity_of_fd(fd, identity, &bytes) || identity[0] != wanted[0] || identity[1] != wanted[1])
+    if (!sealed_identity(fd, identity, &bytes) || identity[0] != wanted[0] || identity[1] != wanted[1])
         fd = opened = shared_file_open(pid, fd, wanted);
     void *at = MAP_FAILED;
-    if (shared_file_is_sealed(fd) && identity_of_fd(fd, identity, &bytes) && bytes == sizeof(ReportStatus))
+    if (sealed_is_sound(fd) && sealed_identity(fd, identity, &bytes) && bytes == sizeof(ReportStatus))
         at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (opened >= 0)
         close(opened);

@@ -1,6 +1,6 @@
 /* Capturing streams. A capture begins in one stream; others join it by waiting for an event that was recorded in it.
  * Each stream of a capture has the nodes that its next work comes behind. */
-#include "api/cuda/graph/capture.h"
+#include "api/cuda/graph/recapture.h"
 
 static void captured_free(gpointer data)
 {
@@ -89,6 +89,18 @@ static gboolean begin_node(Call *call, guint32 stream, CUgraphNodeType type, Gra
     return TRUE;
 }
 
+/* The node is complete: of a recapture it must be what is there. */
+static CUresult look_again(Call *call, const Capture *capture)
+{
+    const guint64 id = capture->id;
+    CUresult result = recapture_look(call, capture);
+    Capture *lives = result != CUDA_SUCCESS ? capture_by_id(call, id) : NULL; /* the program may have ended it */
+
+    if (lives)
+        lives->spoilt = TRUE;
+    return result;
+}
+
 /* The copy as a graph's copies are described. */
 static CUDA_MEMCPY3D describe_copy(const EngineRequest *r)
 {
@@ -111,9 +123,12 @@ static CUDA_MEMCPY3D describe_copy(const EngineRequest *r)
 
 static gboolean capture_request(Call *call, const EngineRequest *request, CUresult *result)
 {
-    const CUgraphNodeType type = request->op == ENGINE_COPY || request->op == ENGINE_COPY_2D ? CU_GRAPH_NODE_TYPE_MEMCPY
-                                 : request->op == ENGINE_FILL                                ? CU_GRAPH_NODE_TYPE_MEMSET
-                                 : request->op == ENGINE_HOST_CALL                           ? CU_GRAPH_NODE_TYPE_HOST
+    const gboolean fabric = request->op == ENGINE_COPY && request->width != ENGINE_ENDPOINT_NONE;
+    const CUgraphNodeType type = fabric ? CU_GRAPH_NODE_TYPE_FABRIC_CPY_BATCH
+                                 : request->op == ENGINE_COPY || request->op == ENGINE_COPY_2D
+                                     ? CU_GRAPH_NODE_TYPE_MEMCPY
+                                 : request->op == ENGINE_FILL      ? CU_GRAPH_NODE_TYPE_MEMSET
+                                 : request->op == ENGINE_HOST_CALL ? CU_GRAPH_NODE_TYPE_HOST
                                                                    : CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     EngineRequest kept = *request;
     Captured *captured;
@@ -140,6 +155,7 @@ static gboolean capture_request(Call *call, const EngineRequest *request, CUresu
         node->host = (CUDA_HOST_NODE_PARAMS){(CUhostFn)(guintptr)request->function,
                                              (void *)(guintptr)request->argument};
     g_array_append_val(node->requests, kept);
+    *result = look_again(call, captured->capture);
     return TRUE;
 }
 
@@ -152,6 +168,8 @@ static gboolean capture_launch(Call *call, const Stream *stream, const Launch *l
         return FALSE;
     if (*result == CUDA_SUCCESS && node)
         *result = node_set_launch(node, launch);
+    if (*result == CUDA_SUCCESS && node)
+        *result = look_again(call, captured->capture);
     return TRUE;
 }
 
@@ -164,6 +182,8 @@ gboolean capture_graph(Call *call, const Stream *stream, const Graph *graph, CUr
         return FALSE;
     if (*result == CUDA_SUCCESS && node)
         node->child = graph_clone(call, graph, FALSE);
+    if (*result == CUDA_SUCCESS && node)
+        *result = look_again(call, captured->capture);
     return TRUE;
 }
 
@@ -181,6 +201,8 @@ static gboolean capture_record(Call *call, const Stream *stream, EventHandle *ev
         begin_node(call, stream->stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &node, &captured, result);
         if (node)
             node->event = (CUevent)event->handle;
+        if (node && *result == CUDA_SUCCESS)
+            *result = look_again(call, captured->capture);
         return TRUE;
     }
     *result = captured->capture->spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
@@ -230,6 +252,8 @@ static gboolean capture_wait(Call *call, const Stream *stream, EventHandle *even
         begin_node(call, stream->stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &node, &captured, result);
         if (node)
             node->event = (CUevent)event->handle;
+        if (node && *result == CUDA_SUCCESS)
+            *result = look_again(call, captured->capture);
         return TRUE;
     }
     captured->capture->spoilt = TRUE; /* work outside the capture */

@@ -10,6 +10,9 @@ struct Capture {
     gboolean own_graph; /* made for it: goes with a capture that fails */
     guint32 origin;     /* engine's stream that it began in */
     gboolean spoilt;
+    Graph *original; /* that is recaptured: `graph` is made for it, and takes its nodes' place; NULL: none */
+    CUgraphRecaptureCallback mismatch; /* of a recapture; may be NULL */
+    void *user;
     CUstreamCaptureMode mode;
 };
 

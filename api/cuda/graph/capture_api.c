@@ -1,5 +1,5 @@
 /* Captures: begun, asked about, changed and ended by the program. */
-#include "api/cuda/graph/capture.h"
+#include "api/cuda/graph/recapture.h"
 
 static _Thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
@@ -77,8 +77,11 @@ static CUresult end(Call *call, CUstream handle, CUstream standard, CUgraph *gra
         result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     else if (!joined(call, capture, captured))
         result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-    *graph = result == CUDA_SUCCESS ? (CUgraph)capture->graph->handle : NULL;
-    if (result != CUDA_SUCCESS && capture->own_graph)
+    if (result == CUDA_SUCCESS && capture->original)
+        result = recapture_end(call, capture);
+    const Graph *made = capture->original ? capture->original : capture->graph;
+    *graph = result == CUDA_SUCCESS ? (CUgraph)made->handle : NULL;
+    if (capture->original || (result != CUDA_SUCCESS && capture->own_graph))
         graph_free(call, capture->graph);
     g_hash_table_foreach_remove(call->cuda->captures, captured_of, capture);
     if (g_hash_table_size(call->cuda->captures) == 0)
@@ -95,6 +98,33 @@ static CUresult begin_to(Call *call, CUstream handle, CUstream standard, CUgraph
     return graph ? begin(call, handle, standard, graph, before, n, mode) : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* What the graph's users left in it goes first, as the page says. */
+static CUresult begin_again(Call *call, CUstream handle, CUstream standard, CUstreamCaptureMode mode, CUgraph of,
+                            CUgraphRecaptureCallback mismatch, void *user)
+{
+    Graph *graph = graph_get(call, of);
+    Stream stream;
+    CUresult result = graph ? begin(call, handle, standard, NULL, NULL, 0, mode) : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        result = stream_get(call, handle, standard, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    Capture *capture = captured_find(call, stream.stream)->capture;
+    capture->original = graph;
+    capture->mismatch = mismatch;
+    capture->user = user;
+    for (guint i = 0; i < graph->users->len; i++) {
+        const UserReference *reference = &g_array_index(graph->users, UserReference, i);
+        user_object_release(call, reference->object, reference->count);
+    }
+    g_array_set_size(graph->users, 0);
+    return CUDA_SUCCESS;
+}
+
+STREAM_TWINS(cuStreamBeginRecaptureToGraph,
+             (CUstream stream, CUstreamCaptureMode mode, CUgraph graph, CUgraphRecaptureCallback mismatch, void *user),
+             begin_again, (&call, stream, standard, mode, graph, mismatch, user))
 STREAM_TWINS(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), begin,
              (&call, stream, standard, NULL, NULL, 0, mode))
 CUDA_ALIAS_PTSZ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *before,

@@ -4,6 +4,7 @@
  * prefetches are remembered for those who ask, and change no time. The host touches the bytes directly. */
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "api/cuda/memory/mem.h"
 
@@ -232,4 +233,39 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *bytes, CUmem_range_attribu
     for (size_t i = 0; i < n && result == CUDA_SUCCESS; i++)
         result = range_attribute(&call, data[i], bytes[i], attributes[i], va, span);
     CUDA_RETURN(call, result);
+}
+
+/* ---- where memory is */
+
+/* Pages of the host's, of this program and not registered. */
+static gboolean is_pageable(Call *call, guint64 va, guint64 bytes)
+{
+    const guint64 page = (guint64)sysconf(_SC_PAGESIZE), first = va / page * page, end = va + bytes;
+    unsigned char resident[1024];
+
+    if (va == 0 || end < va || range_any(call->cuda->ranges, va, bytes) || reservation_find(call->cuda->ranges, va))
+        return FALSE;
+    for (guint64 at = first; at < end; at += sizeof resident * page) /* ENOMEM: nothing is mapped there */
+        if (mincore((void *)(guintptr)at, MIN(end - at, sizeof resident * page), resident) != 0)
+            return FALSE;
+    return TRUE;
+}
+
+/* Managed memory does not move: all of a range is at its home. */
+CUresult cuMemGetLocationInfo(CUdeviceptr va, size_t bytes, size_t summary, size_t sampling, CUmemLocation *location)
+{
+    CUmemLocation where = {CU_MEM_LOCATION_TYPE_HOST, 0};
+    CUDA_BEGIN(call);
+    call.address = va;
+
+    if (!location || summary == 0 || summary > bytes || sampling > summary)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    const Range *range = managed_span(&call, va, bytes);
+    if (!range && !is_pageable(&call, va, bytes))
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    if (range && range->device >= 0)
+        where = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, range->device};
+    for (size_t i = 0; i < (bytes - 1) / summary + 1; i++)
+        location[i] = where;
+    CUDA_RETURN(call, CUDA_SUCCESS);
 }

@@ -107,7 +107,7 @@ static CUresult map_team(Call *call, guint64 va, guint64 bytes, guint64 offset, 
     if (offset != 0)
         return CUDA_ERROR_NOT_SUPPORTED;
     team_ref(team);
-    result = team_wait_ready(call, team);
+    result = team_wait_ready(call, team, handle);
     if (result == CUDA_SUCCESS && vmm_team(call, handle) != team)
         result = CUDA_ERROR_INVALID_VALUE; /* released by another thread while this one waited */
     if (result == CUDA_SUCCESS)

@@ -8,11 +8,7 @@
 #include "api/cuda/context/part.h"
 #include "model/memory/memory.h"
 
-guint identity_hash(gconstpointer identity)
-{
-    const guint64 *id = identity;
-    return (guint)(id[0] * 31 + id[1]);
-}
+guint identity_hash(gconstpointer identity) { return sealed_identity_hash(identity, 2); }
 
 gboolean identity_equal(gconstpointer a, gconstpointer b)
 {
@@ -84,10 +80,10 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     own.tray = call->cuda->tray;
     if (device && page->bytes > device->total_bytes - MIN(cuda_device_used(call->cuda, device), device->total_bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    int fd = shared_file_new("fanout-memory", page->bytes + SHARE_PAGE_BYTES);
+    int fd = sealed_new("fanout-memory", page->bytes + SHARE_PAGE_BYTES);
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (pwrite(fd, &own, sizeof own, (off_t)page->bytes) != sizeof own || !identity_of_fd(fd, identity, &bytes)) {
+    if (pwrite(fd, &own, sizeof own, (off_t)page->bytes) != sizeof own || !sealed_identity(fd, identity, &bytes)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -120,7 +116,7 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
     guint64 identity[2], bytes;
     PhysPage page;
 
-    if (!identity_of_fd(fd, identity, &bytes) || bytes < SHARE_PAGE_BYTES || !shared_file_is_sealed(fd))
+    if (!sealed_identity(fd, identity, &bytes) || bytes < SHARE_PAGE_BYTES || !sealed_is_sound(fd))
         return CUDA_ERROR_INVALID_VALUE;
     Phys *known = g_hash_table_lookup(call->cuda->phys, identity);
     if (known) {

@@ -127,7 +127,8 @@ static CUresult import_team(Call *call, int fd, int type, guint64 *handle)
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!(team->handle_types & (guint64)type) || !is_of_this_host(call, type, team->page->tray)) {
+    if (team->kind != ENGINE_OBJECT_MULTICAST || !(team->handle_types & (guint64)type) ||
+        !is_of_this_host(call, type, team->page->tray)) {
         team_unref(call, team);
         return CUDA_ERROR_INVALID_VALUE;
     }

@@ -7,14 +7,8 @@
 #ifndef API_CUDA_MEMORY_SHARED_FILE_H
 #define API_CUDA_MEMORY_SHARED_FILE_H
 
-#include <glib.h>
+#include "api/wire/sealed.h"
 
-/* A new file of so many bytes that keeps its size for good; -1: there is none. */
-int shared_file_new(const char *name, guint64 bytes);
-/* Made so, by whichever process. */
-gboolean shared_file_is_sealed(int fd);
-/* Which file it is, and its bytes; FALSE: no file of memory. */
-gboolean identity_of_fd(int fd, guint64 identity[2], guint64 *bytes);
 /* Another process's descriptor, if it is that file; else -1 and errno. */
 int shared_file_open(gint32 pid, gint32 fd, const guint64 identity[2]);
 gboolean shared_file_holder_lives(gint32 pid); /* a process that may hold something: no zombie */

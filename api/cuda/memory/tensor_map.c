@@ -119,3 +119,21 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *to, void *address)
     map.address = (guintptr)address;
     CUDA_RETURN(call, finish(&call, &map, to));
 }
+
+/* The simulated copies look at no more than the tensor: the class, by which hardware would bound what it reads beside
+ * it, changes nothing, as on GPUs that have none. */
+CUresult cuTensorMapSetAllocationClass(CUtensorMap *to, CUtensorMapAllocClass wanted, CUtensorMapAllocClass *got)
+{
+    PtxTensorMap map;
+    CUDA_BEGIN(call);
+
+    if (got)
+        *got = CU_TENSOR_MAP_ALLOC_CLASS_SMALL; /* on errors, too */
+    CUresult result = begin(&call, to);
+    if (result == CUDA_ERROR_NOT_SUPPORTED)
+        result = CUDA_SUCCESS; /* the page does not list it */
+    if (result == CUDA_SUCCESS &&
+        (!to || (unsigned)wanted > CU_TENSOR_MAP_ALLOC_CLASS_LARGE || !ptx_tensor_map_unpack((const guint8 *)to, &map)))
+        result = CUDA_ERROR_INVALID_VALUE;
+    CUDA_RETURN(call, result);
+}

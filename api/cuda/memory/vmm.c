@@ -136,6 +136,11 @@ static void release_team(Call *call, guint64 handle, Team *team)
         team->page->closed = 1;
         team_unlock(team);
     }
+    if (handle_refs(call->cuda->handles, handle) == 0) { /* threads may wait by it for members */
+        team_lock(team);
+        team_changed(team);
+        team_unlock(team);
+    }
     if (dead)
         team_unref(call, team);
 }

@@ -1,36 +1,63 @@
-/* Binding memory to multicast objects, and unbinding it.
+/* Binding memory to multicast objects.
  *
  * The four binds are one: the v1 calls take the device from the memory, the v2 calls name it; by
  * address they find the memory behind it. All wait until the team is complete. The binding is to
  * the memory: it survives the handle and the mapping that named it. */
 #include <unistd.h>
 
-#include "api/cuda/memory/vmm.h"
+#include "api/cuda/multicast/bind.h"
 
-#define DEVICE_OF_MEMORY (-1) /* v1: no device is named */
+/* How far memory may begin from a multiple of the granularity, on models that take it. source: the driver's page */
+#define UNALIGNED_BYTES 256u
 
-typedef struct {
-    guint64 handle; /* of the object */
-    int device;     /* ordinal or DEVICE_OF_MEMORY */
-    guint64 offset; /* in the object */
-    Phys *phys;
-    guint64 memory_offset;
-    guint64 bytes;
-} Bind;
+static gboolean takes_unaligned(const Cuda *cuda) { return cuda->spec.gpu == CUDA_GPU_VR200; }
 
-static CUresult check_sizes(const Cuda *cuda, const Team *team, const Bind *bind)
+/* Bytes of the object that a bind takes: one granule more where its memory does not begin on one. */
+static guint64 taken_bytes(const Cuda *cuda, const Team *team, guint64 memory_offset, guint64 bytes)
 {
-    guint64 granularity = cuda->spec.multicast_min_bytes;
+    guint64 granularity = bind_alignment(cuda, team);
+
+    return aligned(memory_offset, granularity) ? bytes : bytes + granularity;
+}
+
+guint64 bind_alignment(const Cuda *cuda, const Team *team)
+{
+    return team->kind == ENGINE_OBJECT_MULTICAST ? cuda->spec.multicast_min_bytes : cuda->spec.endpoint_align_bytes;
+}
+
+CUresult bind_check_sizes(const Cuda *cuda, const Team *team, const Bind *bind)
+{
+    guint64 granularity = bind_alignment(cuda, team);
+    guint64 start = takes_unaligned(cuda) && team->kind == ENGINE_OBJECT_MULTICAST ? UNALIGNED_BYTES : granularity;
 
     if (bind->bytes == 0 || !aligned(bind->bytes, granularity) || !aligned(bind->offset, granularity) ||
-        !aligned(bind->memory_offset, granularity) || !fits(bind->offset, bind->bytes, team->bytes) ||
+        !aligned(bind->memory_offset, start) || !fits(bind->offset, bind->bytes, team->bytes) ||
+        !fits(bind->offset, taken_bytes(cuda, team, bind->memory_offset, bind->bytes), team->bytes) ||
         !fits(bind->memory_offset, bind->bytes, bind->phys->page.bytes))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
 
-/* Whose copy the memory becomes, as a GPU of the system. */
-static CUresult bound_gpu(const Cuda *cuda, const Bind *bind, guint16 *gpu)
+/* Binds of that kind that the GPU has, in all objects that this process knows. No page locked. */
+static guint64 count_unaligned(Call *call, guint16 gpu)
+{
+    GHashTableIter iter;
+    gpointer value;
+    guint64 n = 0;
+
+    g_hash_table_iter_init(&iter, call->cuda->teams);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        Team *team = value;
+        team_lock(team);
+        for (guint32 i = 0; i < team_binds(team); i++)
+            n += team->page->bind[i].gpu == gpu &&
+                 !aligned(team->page->bind[i].memory_offset, bind_alignment(call->cuda, team));
+        team_unlock(team);
+    }
+    return n;
+}
+
+CUresult bind_gpu(const Cuda *cuda, const Bind *bind, guint16 *gpu)
 {
     const PhysPage *page = &bind->phys->page;
     int numa;
@@ -52,7 +79,7 @@ static CUresult bound_gpu(const Cuda *cuda, const Bind *bind, guint16 *gpu)
     return page->location_id == numa ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static gboolean is_member(Team *team, guint16 gpu)
+gboolean bind_is_member(Team *team, guint16 gpu)
 {
     team_lock(team);
     gboolean member = team_has(team, gpu);
@@ -65,30 +92,33 @@ static gboolean is_member(Team *team, guint16 gpu)
  * module has it. */
 static CUresult check_bind(Call *call, Team *team, const Bind *bind, guint16 *gpu)
 {
-    CUresult result = bound_gpu(call->cuda, bind, gpu);
+    CUresult result = bind_gpu(call->cuda, bind, gpu);
 
-    if (result == CUDA_SUCCESS && !is_member(team, *gpu))
+    if (result == CUDA_SUCCESS && !bind_is_member(team, *gpu))
         result = CUDA_ERROR_INVALID_DEVICE;
     if (result == CUDA_SUCCESS)
-        result = check_sizes(call->cuda, team, bind);
+        result = bind_check_sizes(call->cuda, team, bind);
     if (result == CUDA_SUCCESS && (team->handle_types != 0 || team->imported) && bind->phys->page.handle_types == 0)
         result = CUDA_ERROR_INVALID_VALUE;
     return result;
 }
 
-static gboolean overlaps(const TeamBind *b, guint16 gpu, guint64 offset, guint64 bytes)
+gboolean bind_overlaps(const Cuda *cuda, const Team *team, const TeamBind *b, guint16 gpu, guint64 offset,
+                       guint64 bytes)
 {
-    return b->gpu == gpu && b->offset < offset + bytes && offset < b->offset + b->bytes;
+    return b->gpu == gpu && b->offset < offset + bytes &&
+           offset < b->offset + taken_bytes(cuda, team, b->memory_offset, b->bytes);
 }
 
 /* Drops the binds that a new one lies over; FALSE: not allowed. Page locked. */
 static gboolean make_room(Call *call, Team *team, const Bind *bind, guint16 gpu)
 {
+    const guint64 taken = taken_bytes(call->cuda, team, bind->memory_offset, bind->bytes);
     TeamPage *page = team->page;
 
     for (guint32 i = 0; i < team_binds(team); i++) {
         const TeamBind *b = &page->bind[i];
-        if (!overlaps(b, gpu, bind->offset, bind->bytes))
+        if (!bind_overlaps(call->cuda, team, b, gpu, bind->offset, taken))
             continue;
         cuda_diagnose(call, bind->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
                       "bind over a bind: offset 0x%" G_GINT64_MODIFIER "x overlaps the one at 0x%" G_GINT64_MODIFIER
@@ -120,8 +150,11 @@ static CUresult check_made(Call *call, Team *team, guint32 serial)
     return result;
 }
 
-static CUresult enter_bind(Call *call, Team *team, const Bind *bind, guint16 gpu)
+CUresult bind_enter(Call *call, Team *team, const Bind *bind, guint16 gpu)
 {
+    const guint64 room = call->cuda->spec.multicast_unaligned_binds;
+    const gboolean is_aligned = aligned(bind->memory_offset, bind_alignment(call->cuda, team));
+    const gboolean full = !is_aligned && count_unaligned(call, gpu) >= room;
     TeamPage *page = team->page;
     CUresult result = CUDA_SUCCESS;
     guint32 serial = 0;
@@ -131,6 +164,14 @@ static CUresult enter_bind(Call *call, Team *team, const Bind *bind, guint16 gpu
         result = CUDA_ERROR_OUT_OF_MEMORY;
     else if (!make_room(call, team, bind, gpu))
         result = CUDA_ERROR_INVALID_VALUE;
+    else if (full) {
+        cuda_diagnose(
+            call, bind->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
+            "the GPU has no room for another bind of memory that begins on no granule: it has %" G_GUINT64_FORMAT
+            " (cuda.multicast_unaligned_binds)",
+            room);
+        result = CUDA_ERROR_MULTICAST_RESOURCE_FULL;
+    }
     if (result == CUDA_SUCCESS) {
         guint32 n = team_binds(team);
         serial = ++page->serials;
@@ -159,17 +200,17 @@ static CUresult bind_any(Call *call, Team *team, const Bind *bind)
         return result;
     team_ref(team);
     phys_ref(bind->phys);
-    result = team_wait_ready(call, team);
+    result = team_wait_ready(call, team, bind->handle);
     if (result == CUDA_SUCCESS && vmm_team(call, bind->handle) != team)
         result = CUDA_ERROR_INVALID_VALUE; /* released by another thread while this one waited */
     if (result == CUDA_SUCCESS)
-        result = enter_bind(call, team, bind, gpu);
+        result = bind_enter(call, team, bind, gpu);
     phys_unref(call, bind->phys);
     team_unref(call, team);
     return result;
 }
 
-static CUresult check_head(Call *call, guint64 object, int device, unsigned long long flags, Team **team)
+CUresult bind_check_head(Call *call, guint64 object, int device, unsigned long long flags, Team **team)
 {
     if (!call->cuda->multicast)
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -183,24 +224,10 @@ static CUresult check_head(Call *call, guint64 object, int device, unsigned long
     return call->cuda->device[device].multicast ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* The object of a handle that the program has released, while a mapping keeps it: nothing says that its number is void,
- * since the mapping gives the same one back, and programs that ship release first, unbind then, and unmap last. */
-static CUresult released_head(Call *call, guint64 object, int device, Team **team)
-{
-    *team = handle_get_released(call->cuda->handles, HANDLE_MULTICAST, object);
-    if (!*team || call->cuda->spec.unbind_released != CUDA_RELEASED_ACCEPT)
-        return check_head(call, object, device, 0, team);
-    if (!cuda_device(call->cuda, device))
-        return CUDA_ERROR_INVALID_DEVICE;
-    cuda_diagnose(call, object, device, 0,
-                  "unbind by a multicast handle that was released; its mapping keeps the object");
-    return CUDA_SUCCESS;
-}
-
 static CUresult bind_memory(Call *call, Bind bind, guint64 memory_handle, unsigned long long flags)
 {
     Team *team;
-    CUresult result = check_head(call, bind.handle, bind.device, flags, &team);
+    CUresult result = bind_check_head(call, bind.handle, bind.device, flags, &team);
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -211,24 +238,30 @@ static CUresult bind_memory(Call *call, Bind bind, guint64 memory_handle, unsign
     return bind_any(call, team, &bind);
 }
 
-static CUresult bind_address(Call *call, Bind bind, guint64 address, unsigned long long flags)
+CUresult bind_find_memory(Call *call, Bind *bind, guint64 address, guint64 alignment)
 {
-    Team *team;
-    CUresult result = check_head(call, bind.handle, bind.device, flags, &team);
-
-    if (result != CUDA_SUCCESS)
-        return result;
     Range *range = range_find(call->cuda->ranges, address);
+
     if (!range || (range->kind != RANGE_VMM && range->kind != RANGE_POOL) || !range->phys || range->freed ||
-        !aligned(address, call->cuda->spec.multicast_min_bytes) ||
-        !fits(address - range->va, bind.bytes, range->bytes)) {
-        cuda_diagnose(call, bind.handle, bind.device, address,
+        !aligned(address, alignment) || !fits(address - range->va, bind->bytes, range->bytes)) {
+        cuda_diagnose(call, bind->handle, bind->device, address,
                       "the address is not within one mapping of bindable memory");
         return CUDA_ERROR_INVALID_VALUE;
     }
-    bind.phys = range->phys;
-    bind.memory_offset = range->offset + (address - range->va);
-    return bind_any(call, team, &bind);
+    bind->phys = range->phys;
+    bind->memory_offset = range->offset + (address - range->va);
+    return CUDA_SUCCESS;
+}
+
+static CUresult bind_address(Call *call, Bind bind, guint64 address, unsigned long long flags)
+{
+    Team *team;
+    CUresult result = bind_check_head(call, bind.handle, bind.device, flags, &team);
+
+    if (result == CUDA_SUCCESS)
+        result = bind_find_memory(call, &bind, address,
+                                  takes_unaligned(call->cuda) ? UNALIGNED_BYTES : bind_alignment(call->cuda, team));
+    return result == CUDA_SUCCESS ? bind_any(call, team, &bind) : result;
 }
 
 CUresult cuMulticastBindMem(CUmemGenericAllocationHandle object, size_t object_offset,
@@ -268,58 +301,4 @@ CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice de
     call.address = address;
     Bind bind = {object, device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device, object_offset, NULL, 0, bytes};
     CUDA_RETURN(call, bind_address(&call, bind, address, flags));
-}
-
-/* The bind that an unbind means: the same range, or with the knob the same start. Page locked. */
-static gint find_bind(Call *call, Team *team, guint16 gpu, guint64 offset, guint64 bytes)
-{
-    TeamPage *page = team->page;
-
-    for (guint32 i = 0; i < team_binds(team); i++) {
-        const TeamBind *b = &page->bind[i];
-        if (b->gpu == gpu && b->offset == offset && b->bytes == bytes)
-            return (gint)i;
-    }
-    for (guint32 i = 0; i < team_binds(team); i++) {
-        const TeamBind *b = &page->bind[i];
-        if (!overlaps(b, gpu, offset, bytes))
-            continue;
-        cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
-                      "UB: unbind mismatch: [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
-                      "x) was asked, [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER "x) is bound",
-                      offset, bytes, b->offset, b->bytes);
-        if (call->cuda->spec.unbind_mismatch == CUDA_UNBIND_BY_OFFSET && b->offset == offset)
-            return (gint)i;
-        return -1;
-    }
-    cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
-                  "UB: nothing is bound at [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER "x)", offset, bytes);
-    return -1;
-}
-
-CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice ordinal, size_t object_offset, size_t bytes)
-{
-    Team *team;
-    CUDA_BEGIN(call);
-    call.device = ordinal;
-    guint64 granularity = call.cuda->spec.multicast_min_bytes;
-    CUresult result = released_head(&call, object, ordinal == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : ordinal, &team);
-
-    if (result != CUDA_SUCCESS)
-        CUDA_RETURN(call, result);
-    guint16 gpu = call.cuda->device[ordinal].gpu;
-    if (!is_member(team, gpu))
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
-    if (bytes == 0 || !aligned(bytes, granularity) || !aligned(object_offset, granularity) ||
-        !fits(object_offset, bytes, team->bytes))
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    team_lock(team);
-    gint at = find_bind(&call, team, gpu, object_offset, bytes);
-    if (at >= 0) {
-        team_drop_bind(team, (guint32)at);
-        team_changed(team);
-    }
-    team_unlock(team);
-    team_sync(&call, team);
-    CUDA_RETURN(call, at >= 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }

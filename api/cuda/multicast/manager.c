@@ -42,6 +42,8 @@ static gboolean take_slot(Call *call, Team *team)
     const guint64 slots = cuda->spec.multicast_slots;
 
     team_sweep(call);
+    if (team->kind == ENGINE_OBJECT_ENDPOINT_UNICAST)
+        return has_entries(call, team); /* takes none; its GPU is told to the fabric */
     if (slots != 0 && cuda->teams_ready >= slots) {
         cuda_diagnose(call, team->handle, -1, 0,
                       "[cuda] multicast_slots: all %" G_GUINT64_FORMAT " are taken; set %" G_GUINT64_FORMAT " or more",
@@ -147,7 +149,13 @@ static gboolean complete(Team *team, gint *sequence)
     return all;
 }
 
-static CUresult wait_for_members(Call *call, Team *team)
+/* Another thread may have released the handle; a call that waits by it would then wait for ever. */
+static gboolean is_held(Call *call, const Team *team, guint64 handle)
+{
+    return handle_get(call->cuda->handles, HANDLE_MULTICAST, handle, NULL) == team;
+}
+
+static CUresult wait_for_members(Call *call, Team *team, guint64 handle)
 {
     guint64 watchdog_us = call->cuda->spec.watchdog_ms * 1000;
     CUresult result = CUDA_SUCCESS;
@@ -164,7 +172,10 @@ static CUresult wait_for_members(Call *call, Team *team)
             result = CUDA_ERROR_DEINITIALIZED;
         else if (status == ENGINE_GONE)
             result = CUDA_ERROR_DEVICE_UNAVAILABLE;
-        else if (status != ENGINE_OK && !complete(team, &sequence)) { /* no process is left that could add one */
+        else if (!is_held(call, team, handle)) {
+            cuda_diagnose(call, handle, -1, 0, "released by another thread while this one waited for team members");
+            result = CUDA_ERROR_INVALID_VALUE;
+        } else if (status != ENGINE_OK && !complete(team, &sequence)) { /* no process is left that could add one */
             say_who_is_missing(call, team);
             result = CUDA_ERROR_LAUNCH_TIMEOUT;
         } else if (watchdog_us != 0 && (guint64)(host_clock_us() - start) >= watchdog_us &&
@@ -225,10 +236,52 @@ static CUresult wait_for_manager(Call *call, Team *team)
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult team_wait_ready(Call *call, Team *team)
+gboolean team_is_one_clique(Call *call, Team *team)
 {
-    CUresult result = team_is_lost(call, team) ? CUDA_ERROR_INVALID_VALUE : wait_for_members(call, team);
+    const CudaSpec *spec = &call->cuda->spec;
+    gboolean one = TRUE;
 
+    if (spec->clique_gpus == 0)
+        return TRUE;
+    team_lock(team);
+    for (guint32 i = 1; i < team_members(team) && one; i++)
+        one = cuda_spec_clique(spec, team->page->member[i]) == cuda_spec_clique(spec, team->page->member[0]);
+    team_unlock(team);
+    if (!one)
+        cuda_diagnose(call, team->handle, -1, 0,
+                      "its devices are of several cliques of %" G_GUINT64_FORMAT " GPUs (cuda.clique_gpus)",
+                      spec->clique_gpus);
+    return one;
+}
+
+CUresult team_is_ready(Call *call, Team *team, gboolean *ready)
+{
+    gint sequence;
+
+    *ready = FALSE;
+    if (team_is_lost(call, team))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!complete(team, &sequence))
+        return CUDA_SUCCESS;
+    team_ask_manager(call, team);
+    if (team->page->state == TEAM_FAILED)
+        return why_failed(team);
+    const guint64 at_ps = now_ps(call);
+    if (team->asked_ps == 0)
+        team->asked_ps = MAX(at_ps, 1);
+    *ready = has_answered(call, team, at_ps);
+    guint64 since_ps = MAX(team->asked_ps, cuda_manager_since_ps(call->cuda));
+    if (!*ready && at_ps >= since_ps + call->cuda->spec.fm_timeout_us * PS_PER_US)
+        return CUDA_ERROR_SYSTEM_NOT_READY;
+    return CUDA_SUCCESS;
+}
+
+CUresult team_wait_ready(Call *call, Team *team, guint64 handle)
+{
+    CUresult result = team_is_lost(call, team) ? CUDA_ERROR_INVALID_VALUE : wait_for_members(call, team, handle);
+
+    if (result == CUDA_SUCCESS && !team_is_one_clique(call, team))
+        result = CUDA_ERROR_INVALID_DEVICE;
     if (result != CUDA_SUCCESS)
         return result;
     team_ask_manager(call, team);

@@ -60,15 +60,18 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmultica
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-/* The slot is taken for good: no call gives it back. */
-static CUresult add_member(Team *team, guint16 gpu, gboolean *complete)
+CUresult team_add_member(Call *call, Team *team, guint16 gpu, gboolean *complete)
 {
+    const CudaSpec *spec = &call->cuda->spec;
     TeamPage *page = team->page;
     CUresult result = CUDA_ERROR_INVALID_VALUE;
 
     team_lock(team);
     guint32 n = team_members(team);
-    if (!team_has(team, gpu) && n < team->n_devices) {
+    if (spec->clique_check == CUDA_CLIQUE_AT_ADD && n > 0 &&
+        cuda_spec_clique(spec, gpu) != cuda_spec_clique(spec, page->member[0])) {
+        result = CUDA_ERROR_INVALID_DEVICE;
+    } else if (!team_has(team, gpu) && n < team->n_devices) {
         page->member[n++] = gpu;
         page->n_members = n;
         team_changed(team);
@@ -104,7 +107,9 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice ordi
                       device->gpu);
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     }
-    CUresult result = add_member(team, device->gpu, &complete);
+    CUresult result = team_add_member(&call, team, device->gpu, &complete);
+    if (result == CUDA_ERROR_INVALID_DEVICE)
+        cuda_diagnose(&call, object, ordinal, 0, "the device is of another clique than the members (cuda.clique_gpus)");
     if (result == CUDA_SUCCESS)
         team_sync(&call, team);
     if (result == CUDA_SUCCESS && complete)

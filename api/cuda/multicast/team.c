@@ -75,7 +75,8 @@ gboolean team_has(const Team *team, guint16 gpu)
     return FALSE;
 }
 
-static gboolean page_write(const Cuda *cuda, int fd, const CUmulticastObjectProp *prop)
+static gboolean page_write(const Cuda *cuda, int fd, const CUmulticastObjectProp *prop, EngineObjectKind kind,
+                           guint32 flags, guint16 gpu)
 {
     TeamPage *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -87,6 +88,12 @@ static gboolean page_write(const Cuda *cuda, int fd, const CUmulticastObjectProp
     page->creator_pid = getpid();
     page->era = cuda_manager_era(cuda);
     page->tray = cuda->tray;
+    page->kind = kind;
+    page->flags = flags;
+    if (kind == ENGINE_OBJECT_ENDPOINT_UNICAST) {
+        page->member[0] = gpu;
+        page->n_members = 1;
+    }
     robust_lock_init(&page->lock);
     page->magic = TEAM_MAGIC;
     munmap(page, sizeof *page);
@@ -123,6 +130,8 @@ static Team *team_around(Call *call, int fd, const guint64 identity[2])
     team->bytes = page->bytes;
     team->handle_types = page->handle_types;
     team->n_devices = page->n_devices;
+    team->kind = (EngineObjectKind)page->kind;
+    team->flags = page->flags;
     team->creator_pid = page->creator_pid;
     team->fd = fd;
     team->refs = 1;
@@ -160,7 +169,8 @@ static void team_end(Call *call, Team *team)
 
 static gboolean engine_object(Call *call, Team *team)
 {
-    EngineRequest request = {.op = ENGINE_OBJECT_NEW, .fd = team->fd, .bytes = team->bytes, .value = team->n_devices};
+    EngineRequest request = {
+        .op = ENGINE_OBJECT_NEW, .fd = team->fd, .bytes = team->bytes, .value = team->n_devices, .access = team->kind};
     EngineReply reply;
 
     if (!cuda_engine(call, &request, &reply))
@@ -169,14 +179,15 @@ static gboolean engine_object(Call *call, Team *team)
     return TRUE;
 }
 
-CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team)
+CUresult team_new_endpoint(Call *call, const CUmulticastObjectProp *prop, EngineObjectKind kind, guint32 flags,
+                           guint16 gpu, Team **team)
 {
     guint64 identity[2], bytes;
-    int fd = shared_file_new("fanout-multicast", sizeof(TeamPage));
+    int fd = sealed_new("fanout-multicast", sizeof(TeamPage));
 
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!page_write(call->cuda, fd, prop) || !identity_of_fd(fd, identity, &bytes)) {
+    if (!page_write(call->cuda, fd, prop, kind, flags, gpu) || !sealed_identity(fd, identity, &bytes)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -187,30 +198,41 @@ CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team)
     return engine_object(call, *team) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team)
+{
+    return team_new_endpoint(call, prop, ENGINE_OBJECT_MULTICAST, 0, 0, team);
+}
+
 gboolean team_is_fd(int fd)
 {
     guint64 identity[2], bytes, magic = 0;
 
-    return identity_of_fd(fd, identity, &bytes) && bytes == sizeof(TeamPage) &&
+    return sealed_identity(fd, identity, &bytes) && bytes == sizeof(TeamPage) &&
            pread(fd, &magic, sizeof magic, 0) == sizeof magic && magic == TEAM_MAGIC;
 }
 
-/* Properties that cuMulticastCreate would have taken. What stands behind them is checked where it is read. */
+/* Properties that cuMulticastCreate or cuLogicalEndpointCreate would have taken. What stands behind them is checked
+ * where it is read. */
 static gboolean team_is_sound(const Cuda *cuda, const Team *team)
 {
     guint64 types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT |
                     CU_MEM_HANDLE_TYPE_FABRIC;
 
+    guint64 granularity = team->kind == ENGINE_OBJECT_MULTICAST ? cuda->spec.multicast_min_bytes
+                                                                : cuda->spec.endpoint_align_bytes;
+
+    if (team->kind >= ENGINE_OBJECT_KINDS || (team->kind == ENGINE_OBJECT_ENDPOINT_UNICAST && team->n_devices != 1))
+        return FALSE;
     return team->n_devices >= 1 && team->n_devices <= TEAM_MEMBERS_MAX && team->bytes != 0 &&
-           team->bytes % cuda->spec.multicast_min_bytes == 0 && team->handle_types != 0 &&
-           (team->handle_types & ~types) == 0 && robust_lock_sound(&team->page->lock);
+           team->bytes % granularity == 0 && team->handle_types != 0 && (team->handle_types & ~types) == 0 &&
+           robust_lock_sound(&team->page->lock);
 }
 
 CUresult team_import(Call *call, int fd, Team **team)
 {
     guint64 identity[2], bytes;
 
-    if (!team_is_fd(fd) || !identity_of_fd(fd, identity, &bytes) || !shared_file_is_sealed(fd))
+    if (!team_is_fd(fd) || !sealed_identity(fd, identity, &bytes) || !sealed_is_sound(fd))
         return CUDA_ERROR_INVALID_VALUE;
     Team *known = g_hash_table_lookup(call->cuda->teams, identity);
     if (known) {

@@ -1,4 +1,4 @@
-/* Multicast objects of the front end: their shared state, and this process's view of it.
+/* Multicast objects of the front end, and logical endpoints: their shared state, and this process's view of it.
  *
  * What is common to all processes of a team (properties, members, binds, what the fabric manager
  * said) lives in one memfd page block with a robust lock; the shareable handle is a descriptor of
@@ -13,7 +13,7 @@
 
 #include "api/cuda/memory/phys.h"
 
-#define TEAM_MAGIC 0x30435453414c4e46ull
+#define TEAM_MAGIC 0x31435453414c4e46ull
 #define TEAM_MEMBERS_MAX CUDA_DEVICES_MAX
 #define TEAM_HOLDERS_MAX 1024
 #define TEAM_BINDS_MAX 65536
@@ -48,6 +48,8 @@ typedef struct {
     guint32 serials;
     guint32 era;      /* of the fabric manager, when the object was made: MachinePage */
     guint32 tray;     /* the host that it was made on */
+    guint32 kind;     /* EngineObjectKind */
+    guint32 flags;    /* of an endpoint: CUlogicalEndpointFlag */
     guint64 ready_ps; /* on a machine with an owner: when the fabric manager will have answered; 0: not asked */
     guint16 member[TEAM_MEMBERS_MAX]; /* GPUs of the system, in order of addition */
     gint32 holder[TEAM_HOLDERS_MAX];  /* processes that hold the object */
@@ -66,6 +68,8 @@ typedef struct Team {
     TeamPage *page; /* any process of the team may write anything there: read it by team_members() and so on */
     guint64 bytes, handle_types; /* as the page had them when this process met it: they never change */
     guint32 n_devices;
+    EngineObjectKind kind; /* the same */
+    guint32 flags;         /* the same */
     gint32 creator_pid;
     gboolean locked, unlockable; /* the page's lock is held; it is broken, and gone past */
     guint64 identity[2];
@@ -83,10 +87,14 @@ typedef struct Team {
     gboolean asked;                   /* the fabric manager was asked to set the team up */
     gboolean has_slot;                /* an entry of the multicast table */
     guint64 ready_ps;                 /* when it will have answered */
+    guint64 asked_ps;                 /* when a query first wanted the answer; 0: none has */
 } Team;
 
 GHashTable *team_table_new(void);
 CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team);
+/* The same for an endpoint of that kind: of `gpu` alone, or of a team of prop->numDevices. */
+CUresult team_new_endpoint(Call *call, const CUmulticastObjectProp *prop, EngineObjectKind kind, guint32 flags,
+                           guint16 gpu, Team **team);
 gboolean team_is_fd(int fd);
 CUresult team_import(Call *call, int fd, Team **team);
 /* The handle that diagnostics and the report name the object by: the first stays. */
@@ -117,11 +125,21 @@ void team_sync_all(Call *call);
  * free, or a process acts: then TRUE. */
 gboolean team_others_live(void *cuda);
 
+/* One more member, for good: no call gives the slot back. INVALID_VALUE: it is one, or the team is complete;
+ * INVALID_DEVICE: it is of another clique. *complete: now, or before. */
+CUresult team_add_member(Call *call, Team *team, guint16 gpu, gboolean *complete);
+/* The members are all of one clique, or of more than the switches join (cuda.clique_check=later). */
+gboolean team_is_one_clique(Call *call, Team *team);
+/* Whether the endpoint is set up; never waits. The errors are those of team_wait_ready(), but for the time-out of the
+ * watchdog; SYSTEM_NOT_READY: the manager has not answered for cuda.fm_timeout_us since it was first asked for. */
+CUresult team_is_ready(Call *call, Team *team, gboolean *ready);
+
 /* Waits, without any lock, until all devices were added and the fabric manager answered: SUCCESS,
- * or SYSTEM_NOT_READY (too slow), ILLEGAL_STATE (absent or broken), OUT_OF_MEMORY (table full), and
- * LAUNCH_TIMEOUT when the watchdog ends the wait for members. The
- * caller holds a reference of its own, and looks again whether its handles are live. */
-CUresult team_wait_ready(Call *call, Team *team);
+ * or SYSTEM_NOT_READY (too slow), ILLEGAL_STATE (absent or broken), OUT_OF_MEMORY (table full), INVALID_DEVICE (members
+ * of several cliques), LAUNCH_TIMEOUT when the watchdog ends the wait for members, and INVALID_VALUE when another
+ * thread has released the handle by which the call names the team. The caller holds a reference of its own, and looks
+ * again whether its handles are live. */
+CUresult team_wait_ready(Call *call, Team *team, guint64 handle);
 /* The fabric manager has lost the object by a restart: nothing more can be set up in it. */
 gboolean team_is_lost(Call *call, const Team *team);
 /* Asks the fabric manager once the team is complete; never waits. */

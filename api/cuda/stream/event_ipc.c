@@ -28,11 +28,11 @@ static EventPage *map_page(int fd)
 gboolean event_share(EventHandle *event)
 {
     guint64 bytes;
-    int fd = shared_file_new("fanout-event", sizeof(EventPage));
+    int fd = sealed_new("fanout-event", sizeof(EventPage));
 
     if (fd < 0)
         return FALSE;
-    event->page = identity_of_fd(fd, event->identity, &bytes) ? map_page(fd) : NULL;
+    event->page = sealed_identity(fd, event->identity, &bytes) ? map_page(fd) : NULL;
     if (!event->page) {
         close(fd);
         return FALSE;
@@ -90,7 +90,7 @@ static EventPage *open_page(const EventName *name, int *kept_fd, CUresult *resul
     if (fd < 0)
         return NULL;
     *result = CUDA_ERROR_INVALID_HANDLE;
-    if (shared_file_is_sealed(fd) && identity_of_fd(fd, identity, &bytes) && bytes == sizeof(EventPage)) {
+    if (sealed_is_sound(fd) && sealed_identity(fd, identity, &bytes) && bytes == sizeof(EventPage)) {
         page = map_page(fd);
         *result = page ? CUDA_SUCCESS : CUDA_ERROR_MAP_FAILED;
     }

@@ -15,6 +15,7 @@
 #include <fanout/cuda_array.h>
 #include <fanout/cuda_graph.h>
 #include <fanout/cuda_tensor.h>
+#include <fanout/cuda_endpoint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -128,14 +129,17 @@ CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectP
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmulticastObjectProp *prop);
 /* device: one more member of object's team, by its ordinal in this process; each process adds its own. Before any
  * memory is bound. INVALID_VALUE: it is a member already, the team is complete, or the fabric manager was restarted
- * without a reset of the GPUs. The call that makes the team complete lets the fabric manager begin. */
+ * without a reset of the GPUs. INVALID_DEVICE: it is of another clique than the members (cuda.clique_gpus; with
+ * cuda.clique_check=later binds and maps say it). The call that completes the team lets the fabric manager begin. */
 CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice device);
 /* Binds memory of a member: what is written to object from object_offset on lands there. memory: a handle of
  * cuMemCreate (or an imported one), whose device is the member meant; memory_offset: where in it the binding begins;
  * bytes: its length, within both. Waits until the team is complete. INVALID_DEVICE, at once: the memory's device is no
  * member (yet). INVALID_VALUE: it is host memory, cannot be shared although the object can, or overlaps a binding of
  * the same member (cuda.overlapping_binds). SYSTEM_NOT_READY: the fabric manager took longer than cuda.fm_timeout_us;
- * the call may be tried again. OUT_OF_MEMORY: the switches have no multicast ID left. The binding keeps the memory. */
+ * the call may be tried again. OUT_OF_MEMORY: the switches have no multicast ID left. The binding keeps the memory. On
+ * GPUs of SM 10.7 (cuda.gpu=vr200) memory_offset may be any multiple of 256: then the binding takes one granule of the
+ * object more, and MULTICAST_RESOURCE_FULL that the GPU has room for no other (cuda.multicast_unaligned_binds). */
 CUresult cuMulticastBindMem(CUmemGenericAllocationHandle object, size_t object_offset,
                             CUmemGenericAllocationHandle memory, size_t memory_offset, size_t bytes,
                             unsigned long long flags);
@@ -191,6 +195,13 @@ CUresult cuMemRangeGetAttribute(void *data, size_t data_bytes, CUmem_range_attri
                                 size_t bytes);
 CUresult cuMemRangeGetAttributes(void **data, size_t *data_bytes, CUmem_range_attribute *attributes, size_t n,
                                  CUdeviceptr address, size_t bytes);
+#if FANOUT_CUDA_VERSION >= 13040
+/* locations: where each stretch of summary bytes of a range is, of managed memory or of pageable host memory that is
+ * not registered; the last may be shorter. INVALID_VALUE: other memory, summary 0 or beyond the range, sampling beyond
+ * it. Managed memory is at the device it was allocated on, and does not move. */
+CUresult cuMemGetLocationInfo(CUdeviceptr address, size_t bytes, size_t summary, size_t sampling,
+                              CUmemLocation *locations);
+#endif
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned int flags);
 
 /* Stream-ordered memory: the other documented source of memory that cuMulticastBindAddr takes. */

@@ -27,6 +27,9 @@ typedef enum CUgraphNodeType_enum {
     CU_GRAPH_NODE_TYPE_MEM_FREE = 11,
     CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12,
     CU_GRAPH_NODE_TYPE_CONDITIONAL = 13,
+#if FANOUT_CUDA_VERSION >= 13050
+    CU_GRAPH_NODE_TYPE_FABRIC_CPY_BATCH = 18,
+#endif
 } CUgraphNodeType;
 
 typedef enum CUgraphInstantiate_flags_enum {
@@ -134,6 +137,18 @@ typedef struct CUDA_MEMCPY3D_st {
     size_t Depth;
 } CUDA_MEMCPY3D;
 
+#if FANOUT_CUDA_VERSION >= 13050
+struct CUDA_FABRIC_COPY_BATCH_OP_st; /* fanout/cuda_endpoint.h */
+/* Copies as cuFabricCpyBatchAsync queues them. Of an instance, their number, identifiers and the types of their
+ * operands stay. */
+typedef struct CUDA_FABRIC_CPY_BATCH_NODE_PARAMS_V1_st {
+    size_t numOps;
+    struct CUDA_FABRIC_COPY_BATCH_OP_st *opList;
+    unsigned long long flags; /* 0 */
+    CUcontext ctx;            /* whose device copies; NULL: the current one */
+} CUDA_FABRIC_CPY_BATCH_NODE_PARAMS;
+#endif
+
 /* A node of any type; the bytes that a type leaves are zero. */
 typedef struct CUgraphNodeParams_st {
     CUgraphNodeType type;
@@ -164,6 +179,9 @@ typedef struct CUgraphNodeParams_st {
         struct {
             CUevent event;
         } eventWait, eventRecord;
+#if FANOUT_CUDA_VERSION >= 13050
+        CUDA_FABRIC_CPY_BATCH_NODE_PARAMS fabricCpyBatch;
+#endif
     };
     long long reserved2;
 } CUgraphNodeParams;
@@ -213,6 +231,21 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *capt
 CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
                                               const CUgraphEdgeData *dependencyData, size_t numDependencies,
                                               unsigned int flags);
+#if FANOUT_CUDA_VERSION >= 13030
+typedef enum CUgraphRecaptureStatus_enum {
+    CU_GRAPH_RECAPTURE_ELIGIBLE_FOR_UPDATE = 0, /* cuGraphExecNodeSetParams would take it */
+    CU_GRAPH_RECAPTURE_INELIGIBLE_FOR_UPDATE = 1,
+    CU_GRAPH_RECAPTURE_ERROR = 2,
+} CUgraphRecaptureStatus;
+typedef CUresult (*CUgraphRecaptureCallback)(void *user, CUgraphNode node, const CUgraphNodeParams *was,
+                                             const CUgraphNodeParams *is, CUgraphRecaptureStatus status);
+/* Captures into a graph that is there: the same nodes in the same order, whose parameters may be others; `mismatch`
+ * (may be NULL) is told of each of these. cuStreamEndCapture then gives this graph. GRAPH_RECAPTURE_FAILURE, from the
+ * call that is captured: another node, or `mismatch` did not answer CUDA_SUCCESS; from cuStreamEndCapture: nodes are
+ * missing. Then the graph is as it was. User objects of the graph are released. */
+CUresult cuStreamBeginRecaptureToGraph(CUstream hStream, CUstreamCaptureMode mode, CUgraph hGraph,
+                                       CUgraphRecaptureCallback mismatch, void *user);
+#endif
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
 /* Graphs and their nodes. */
@@ -242,6 +275,14 @@ CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgra
                            const CUgraphEdgeData *dependencyData, size_t numDependencies,
                            CUgraphNodeParams *nodeParams);
 CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams);
+#if FANOUT_CUDA_VERSION >= 13040
+/* As cuGraphAddNode_v2 and cuGraphNodeSetParams; INVALID_CONTEXT: a kernel node's ctx is of another device than its
+ * function. */
+CUresult cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                           const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                           CUgraphNodeParams *nodeParams);
+CUresult cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams);
+#endif
 CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams);
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out);
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event);

@@ -79,6 +79,8 @@
 #define cuStreamGetCtx_v2 cuStreamGetCtx_v2_ptsz
 #define cuStreamBatchMemOp_v2 cuStreamBatchMemOp_v2_ptsz
 #define cuMemcpyBatchAsync_v2 cuMemcpyBatchAsync_v2_ptsz
+#define cuFabricCpyBatchAsync cuFabricCpyBatchAsync_ptsz
+#define cuStreamBeginRecaptureToGraph cuStreamBeginRecaptureToGraph_ptsz
 #define cuStreamGetId cuStreamGetId_ptsz
 #define cuStreamGetDevice cuStreamGetDevice_ptsz
 #define cuStreamIsCapturing cuStreamIsCapturing_ptsz

@@ -1,4 +1,4 @@
-/* Result codes of the CUDA driver API: names and values of 13.2.
+/* Result codes of the CUDA driver API: names and values of 13.5.
  * Source: the toolkit's ABI (checked by tests/api/test_cuda_abi.sh where a toolkit is installed). */
 #ifndef FANOUT_CUDA_RESULT_H
 #define FANOUT_CUDA_RESULT_H
@@ -16,6 +16,9 @@ typedef enum cudaError_enum {
     CUDA_ERROR_STUB_LIBRARY = 34,
     CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER = 36,
     CUDA_ERROR_DEVICE_UNAVAILABLE = 46,
+#if FANOUT_CUDA_VERSION >= 13040
+    CUDA_ERROR_MULTICAST_RESOURCE_FULL = 47, /* no room for a bind from another offset than of the granularity */
+#endif
     CUDA_ERROR_NO_DEVICE = 100,
     CUDA_ERROR_INVALID_DEVICE = 101,
     CUDA_ERROR_DEVICE_NOT_LICENSED = 102,
@@ -44,6 +47,9 @@ typedef enum cudaError_enum {
     CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY = 224,
     CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC = 225,
     CUDA_ERROR_CONTAINED = 226,
+#if FANOUT_CUDA_VERSION >= 13040
+    CUDA_ERROR_INSUFFICIENT_LOADER_VERSION = 227,
+#endif
     CUDA_ERROR_INVALID_SOURCE = 300,
     CUDA_ERROR_FILE_NOT_FOUND = 301,
     CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND = 302,
@@ -104,6 +110,15 @@ typedef enum cudaError_enum {
     CUDA_ERROR_INVALID_RESOURCE_TYPE = 914,
     CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION = 915,
     CUDA_ERROR_KEY_ROTATION = 916,
+#if FANOUT_CUDA_VERSION >= 13020
+    CUDA_ERROR_STREAM_DETACHED = 917,
+#endif
+#if FANOUT_CUDA_VERSION >= 13030
+    CUDA_ERROR_GRAPH_RECAPTURE_FAILURE = 918,
+#endif
+#if FANOUT_CUDA_VERSION >= 13040
+    CUDA_ERROR_FABRIC_NOT_READY = 919,
+#endif
     CUDA_ERROR_UNKNOWN = 999,
 } CUresult;
 

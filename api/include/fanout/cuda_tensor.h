@@ -88,6 +88,17 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *map, CUtensorMapDataType type, cuu
 /* The map is of another address from now on, which follows the same rule. INVALID_VALUE: it does not, or the bytes are
  * no tensor map. */
 CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address);
+#if FANOUT_CUDA_VERSION >= 13050
+typedef enum CUtensorMapAllocClass_enum {
+    CU_TENSOR_MAP_ALLOC_CLASS_AUTO = 0,
+    CU_TENSOR_MAP_ALLOC_CLASS_SMALL = 1,
+    CU_TENSOR_MAP_ALLOC_CLASS_LARGE = 2,
+} CUtensorMapAllocClass;
+/* What hardware may read beside a tensor of the map. The simulated GPUs read nothing there: the map stays as it is, and
+ * *effective (may be NULL) is SMALL, on errors too. INVALID_VALUE: no such class, or the bytes are no tensor map. */
+CUresult cuTensorMapSetAllocationClass(CUtensorMap *map, CUtensorMapAllocClass wanted,
+                                       CUtensorMapAllocClass *effective);
+#endif
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

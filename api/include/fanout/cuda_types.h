@@ -1,8 +1,7 @@
 /* Types, enumerators and structures of the CUDA driver API that Fanout's front end implements.
  *
- * Names, values and layouts are those of the published ABI (x86-64 and aarch64, LP64), so that a
- * program compiled against NVIDIA's cuda.h runs on the library and the other way round;
- * tests/api/test_cuda_abi.sh compares every one of them with a toolkit's header where there is one. */
+ * Names, values and layouts are those of the published ABI (x86-64 and aarch64, LP64): a program compiled against
+ * NVIDIA's cuda.h runs on the library and the other way round (tests/api/test_cuda_abi.sh compares them all). */
 #ifndef FANOUT_CUDA_TYPES_H
 #define FANOUT_CUDA_TYPES_H
 
@@ -10,7 +9,7 @@
 #include <stdint.h>
 
 #ifndef FANOUT_CUDA_VERSION
-#define FANOUT_CUDA_VERSION 13020 /* 1000 * major + 10 * minor of the API described here */
+#define FANOUT_CUDA_VERSION 13020 /* 1000 * major + 10 * minor of the API described here; at most 13050 */
 #endif
 #define CUDA_VERSION FANOUT_CUDA_VERSION
 
@@ -148,7 +147,12 @@ typedef enum CUlimit_enum {
     CU_LIMIT_SHMEM_SIZE = 7,
     CU_LIMIT_CIG_ENABLED = 8,
     CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED = 9,
+#if FANOUT_CUDA_VERSION >= 13040
+    CU_LIMIT_PER_BLOCK_MEMORY_SIZE = 10,
+    CU_LIMIT_MAX = 11,
+#else
     CU_LIMIT_MAX = 10,
+#endif
 } CUlimit;
 
 typedef enum CUfunc_cache_enum {
@@ -290,7 +294,12 @@ typedef struct CUmemPoolProps_st {
     void *win32SecurityAttributes;
     size_t maxSize; /* 0: the driver's choice */
     unsigned short usage;
+#if FANOUT_CUDA_VERSION >= 13040
+    unsigned char gpuDirectRDMACapable;
+    unsigned char reserved[53];
+#else
     unsigned char reserved[54];
+#endif
 } CUmemPoolProps;
 
 typedef struct CUmemPoolPtrExportData_st {

@@ -170,6 +170,8 @@ static gboolean read_node(Binary *b, guint32 node, GError **error)
         record.duration_ps = !wrong ? size * 1000 : 0;
     } else if (type != GOAL_SEND && type != GOAL_RECV) {
         wrong = "the operation should be 1 (send), 2 (recv) or 3 (calc)";
+    } else if (type == GOAL_RECV && record.tag == G_MAXUINT32) {
+        wrong = "receives of any tag cannot be matched before the run; name the tag";
     } else if (peer >= b->reader->trace->world) {
         wrong = peer == G_MAXUINT32 ? "receives from any rank cannot be matched before the run; name the rank"
                                     : "the peer should be a rank of the job";

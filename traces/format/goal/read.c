@@ -62,8 +62,8 @@ static gboolean fail(Goal *goal, GError **error, const char *format, ...)
     return FALSE;
 }
 
-/* The words that may follow: "tag 3 cpu 0 nic 1". NULL, or the word that is wrong. */
-static const char *goal_options(GPtrArray *words, guint first, Record *record)
+/* The words that may follow: "tag 3 cpu 0 nic 1". NULL, or what is wrong with what would be right. */
+static char *goal_options(GPtrArray *words, guint first, Record *record)
 {
     for (guint i = first; i < words->len; i += 2) {
         const char *key = words->pdata[i];
@@ -71,7 +71,10 @@ static const char *goal_options(GPtrArray *words, guint first, Record *record)
         gboolean tag = strcmp(key, "tag") == 0;
         gboolean known = tag || strcmp(key, "cpu") == 0 || strcmp(key, "nic") == 0;
         if (!known || i + 1 >= words->len || !words_u64(words->pdata[i + 1], G_MAXUINT32, &value)) {
-            return known && i + 1 < words->len ? words->pdata[i + 1] : key;
+            const char *wrong = known && i + 1 < words->len ? words->pdata[i + 1] : key;
+            return tag && strcmp(wrong, "-1") == 0
+                       ? g_strdup("receives of any tag (-1) cannot be matched before the run; name the tag")
+                       : g_strdup_printf("'%.40s' should be tag, cpu or nic and a number", wrong);
         }
         record->tag = tag ? value : record->tag;
     }
@@ -92,35 +95,32 @@ static gboolean goal_bytes(const char *word, guint64 *bytes)
 static char *goal_operation(Goal *goal, GPtrArray *words, guint first, Record *record)
 {
     const char *op = words->pdata[first];
-    const char *wrong = NULL;
     guint64 value = 0;
     if (strcmp(op, "calc") == 0) {
         if (first + 1 >= words->len || !words_u64(words->pdata[first + 1], RECORD_PS_MAX / 1000, &value)) {
             return g_strdup("should read 'calc NANOSECONDS', at most a day");
         }
         record->duration_ps = value * 1000;
-        wrong = goal_options(words, first + 2, record);
-    } else {
-        gboolean send = strcmp(op, "send") == 0;
-        if (!send && strcmp(op, "recv") != 0) {
-            return g_strdup_printf("'%.40s' should be send, recv or calc", op);
-        }
-        const char *to = first + 3 < words->len ? words->pdata[first + 3] : "";
-        if (strcmp(to, "-1") == 0) {
-            return g_strdup("receives from any rank (-1) cannot be matched before the run; name the rank");
-        }
-        if (first + 3 >= words->len || !goal_bytes(words->pdata[first + 1], &record->bytes_in) ||
-            strcmp(words->pdata[first + 2], send ? "to" : "from") != 0 ||
-            !words_u64(to, goal->reader->trace->world - 1, &value)) {
-            return g_strdup_printf("should read '%s' with at most 1 TiB and a rank below %u",
-                                   send ? "send BYTESb to RANK" : "recv BYTESb from RANK", goal->reader->trace->world);
-        }
-        record->op = send ? RECORD_SEND : RECORD_RECV;
-        record->peer = value;
-        record->bytes_out = record->bytes_in;
-        wrong = goal_options(words, first + 4, record);
+        return goal_options(words, first + 2, record);
     }
-    return wrong ? g_strdup_printf("'%.40s' should be tag, cpu or nic and a number", wrong) : NULL;
+    gboolean send = strcmp(op, "send") == 0;
+    if (!send && strcmp(op, "recv") != 0) {
+        return g_strdup_printf("'%.40s' should be send, recv or calc", op);
+    }
+    const char *to = first + 3 < words->len ? words->pdata[first + 3] : "";
+    if (strcmp(to, "-1") == 0) {
+        return g_strdup("receives from any rank (-1) cannot be matched before the run; name the rank");
+    }
+    if (first + 3 >= words->len || !goal_bytes(words->pdata[first + 1], &record->bytes_in) ||
+        strcmp(words->pdata[first + 2], send ? "to" : "from") != 0 ||
+        !words_u64(to, goal->reader->trace->world - 1, &value)) {
+        return g_strdup_printf("should read '%s' with at most 1 TiB and a rank below %u",
+                               send ? "send BYTESb to RANK" : "recv BYTESb from RANK", goal->reader->trace->world);
+    }
+    record->op = send ? RECORD_SEND : RECORD_RECV;
+    record->peer = value;
+    record->bytes_out = record->bytes_in;
+    return goal_options(words, first + 4, record);
 }
 
 static gboolean goal_add(Goal *goal, GPtrArray *words, GError **error)

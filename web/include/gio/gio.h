@@ -1,12 +1,17 @@
-/* What the core takes of GIO, for WebAssembly: codes of errors, and files that glib-compile-resources put into the program. Nothing else of GIO is
- * built there. web/resource.c reads them. */
+/* What the core takes of GIO, for WebAssembly: codes of errors, and files that glib-compile-resources put into the
+ * program. Nothing else of GIO is built there. web/resource.c reads them. */
 #ifndef WEB_GIO_H
 #define WEB_GIO_H
 
 #include <glib.h>
 
 #define G_IO_ERROR g_quark_from_static_string("g-io-error-quark")
-typedef enum { G_IO_ERROR_FAILED, G_IO_ERROR_NO_SPACE, G_IO_ERROR_INVALID_ARGUMENT, G_IO_ERROR_NOT_SUPPORTED } GIOErrorEnum;
+typedef enum {
+    G_IO_ERROR_FAILED,
+    G_IO_ERROR_NO_SPACE,
+    G_IO_ERROR_INVALID_ARGUMENT,
+    G_IO_ERROR_NOT_SUPPORTED
+} GIOErrorEnum;
 static inline GIOErrorEnum g_io_error_from_errno(int number) { return (void)number, G_IO_ERROR_FAILED; }
 
 typedef enum { G_RESOURCE_LOOKUP_FLAGS_NONE } GResourceLookupFlags;
