@@ -41,6 +41,7 @@ typedef struct {
     Live *live;
     ValidateJournal *journal; /* or NULL */
     const char *errors;       /* file to write, or NULL */
+    guint sample, of;         /* rows of each group and half at most, 0: all; rows of the files */
 } ValidateUser;
 
 static ParamSet *validate_system(const char *preset, FabricSpec *spec, void *user, GError **error)
@@ -181,6 +182,11 @@ static void validate_end(void *user)
     for (guint i = with->shown; i < with->rows->len; i++)
         if (g_ptr_array_find(with->done, g_ptr_array_index(with->rows, i), NULL))
             validate_add_row(with, g_ptr_array_index(with->rows, i));
+    if (with->rows->len < with->of)
+        report_add_note(with->report,
+                        "--sample %u: %u of %u rows, so many of each group and half at most, drawn by the hash of their "
+                        "ids; what is said of a group is said of its sample",
+                        with->sample, with->rows->len, with->of);
     validate_table_add(with->report, with->done);
 }
 
@@ -256,6 +262,14 @@ static ExitCode validate_resumed(ValidateUser *with, const ValidateSetup *setup,
     return code;
 }
 
+/* Of the files' rows, as --sample asks; 0: all. */
+static void validate_draw(ValidateUser *with, guint sample)
+{
+    with->of = with->rows->len;
+    if (sample)
+        validate_rows_sample(with->rows, sample);
+}
+
 static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, const char *record, const char *resume,
                                char **files, GError **error)
 {
@@ -265,6 +279,7 @@ static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, c
         g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "--record: there is no file '%s'", record);
     for (; good && *files; files++)
         good = validate_load(with->rows, *files, error);
+    validate_draw(with, with->sample);
     ExitCode code = good ? validate_resumed(with, setup, record, resume, error) : EXIT_USER;
     g_ptr_array_free(with->rows, TRUE);
     return code;
@@ -273,12 +288,14 @@ static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, c
 static ExitCode validate_run_verb(int argc, char **argv, GError **error)
 {
     gint64 crossings = BENCH_CROSSINGS;
-    gint jobs = (gint)g_get_num_processors();
+    gint jobs = (gint)g_get_num_processors(), sample = 0;
     char *record = NULL, *resume = NULL, *errors = NULL;
     const GOptionEntry own[] = {
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &jobs, "worker processes at a time", "N"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &crossings,
          "beyond so many link crossings a row is extrapolated from smaller sizes", "N"},
+        {"sample", 0, 0, G_OPTION_ARG_INT, &sample,
+         "simulate so many rows of each group and half at most, drawn by the hash of their ids (default: all)", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &record,
          "lines 'GROUP MEDIAN P90': exit with 2 when a group has become worse", "FILE"},
         {"errors", 0, 0, G_OPTION_ARG_FILENAME, &errors,
@@ -290,7 +307,7 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     ExitCode code;
     if (!options_parse(&options, &verb_validate, own, &argc, &argv, &code, error))
         return code;
-    ValidateUser user = {.options = &options, .errors = errors};
+    ValidateUser user = {.options = &options, .errors = errors, .sample = (guint)MAX(sample, 0)};
     ValidateSetup setup = {.system = validate_system,
                            .user = &user,
                            .measured_preset = MEASURED_PRESET,
@@ -304,6 +321,8 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     code = EXIT_USER;
     if (crossings < 1 || jobs < 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs and --crossings: at least 1");
+    else if (sample < 0)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--sample: %d rows; at least 1, or leave it out for all", sample);
     else if (options_check_args(&verb_validate, argc, argv, 1, G_MAXINT, error) && monitor_open(&options, error)) {
         setup.watch = monitor_page(options.monitor, 0);
         code = validate_files(&user, &setup, record, resume, argv + 1, error);
