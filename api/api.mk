@@ -1,117 +1,5 @@
 # api/: what programs are written against: device programs, and the CUDA driver front end.
-libfanout_core_la_SOURCES += \
-	api/cuda/first_versions.c \
-	api/cuda/context/class.c \
-	api/cuda/context/class.h \
-	api/cuda/context/error.c \
-	api/cuda/context/fail.c \
-	api/cuda/context/fail.h \
-	api/machine/machine.c \
-	api/machine/machine.h \
-	api/machine/make.c \
-	api/cuda/options.c \
-	api/cuda/options.h \
-	api/cuda/run_report.c \
-	api/cuda/run_report.h \
-	api/cuda/spec.c \
-	api/cuda/spec.h
-
-# What the owner's processes and the library that is preloaded into programs both have.
-wire_talk = \
-	api/wire/dial.c \
-	api/wire/message.c
-
-# The engine, which libcuda.so.1 has in a program alone and `fanout exec` for a job, and the wire between the two.
-libfanout_core_la_SOURCES += \
-	api/engine/alarm.c \
-	api/engine/alarm.h \
-	api/engine/arrivals.c \
-	api/engine/call.c \
-	api/engine/control.c \
-	api/engine/dependents.c \
-	api/engine/engine.c \
-	api/engine/endpoint.c \
-	api/engine/endpoint.h \
-	api/engine/endpoint_copy.c \
-	api/engine/engine.h \
-	api/engine/faults.c \
-	api/engine/gate.c \
-	api/engine/gate.h \
-	api/engine/groups.c \
-	api/engine/host_memory.c \
-	api/engine/idle.c \
-	api/engine/internal.h \
-	api/engine/kernel.c \
-	api/engine/kernel.h \
-	api/engine/launches.c \
-	api/engine/launches.h \
-	api/engine/memory.c \
-	api/engine/proc_stat.c \
-	api/engine/proc_stat.h \
-	api/engine/program.c \
-	api/engine/queue.c \
-	api/engine/rounds.c \
-	api/engine/rounds.h \
-	api/engine/shared_event.c \
-	api/engine/skip.c \
-	api/engine/skip.h \
-	api/engine/slice.c \
-	api/engine/standstill.c \
-	api/engine/stats.c \
-	api/engine/stream.c \
-	api/engine/stream_number.c \
-	api/engine/stuck.c \
-	api/engine/timeline.c \
-	api/engine/transfer.c \
-	api/engine/tree.c \
-	api/engine/tree.h \
-	api/engine/tree_packets.c \
-	api/engine/tree_parts.h \
-	api/engine/tree_read.c \
-	api/engine/value.c \
-	api/engine/wait.c \
-	api/engine/watch.c \
-	api/engine/woken.c \
-	api/engine/work.c \
-	api/wire/arena.c \
-	api/wire/ask.c \
-	api/wire/client.c \
-	api/wire/client.h \
-	api/wire/client_parts.h \
-	api/wire/connection.c \
-	api/wire/connection.h \
-	$(wire_talk) \
-	api/wire/cut.c \
-	api/wire/cut.h \
-	api/wire/drop.c \
-	api/wire/control.c \
-	api/wire/control.h \
-	api/wire/control_client.c \
-	api/wire/modules.c \
-	api/wire/owner.c \
-	api/wire/owner.h \
-	api/wire/program.h \
-	api/wire/program_calls.c \
-	api/wire/program_client.c \
-	api/wire/program_client.h \
-	api/wire/program_cta.h \
-	api/wire/programs.c \
-	api/wire/registered.c \
-	api/wire/registered.h \
-	api/wire/sealed.c \
-	api/wire/sealed.h \
-	api/wire/server.c \
-	api/wire/server.h \
-	api/wire/server_parts.h \
-	api/wire/session.c \
-	api/wire/session_memory.c \
-	api/wire/session_time.c \
-	api/wire/session_parts.h \
-	api/wire/shared.c \
-	api/wire/tray.c \
-	api/wire/tray.h \
-	api/wire/upload.c \
-	api/wire/wire.h
+libfanout_core_la_SOURCES += api/cuda/first_versions.c
 
 # The CUDA driver front end: everything in one convenience library, so that tests can see its inside.
 cuda_files = \
@@ -256,37 +144,9 @@ libcuda_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -export-symbols-regex '^(
 libfanout_exit_la_SOURCES = api/cuda/exit_hook.c
 libfanout_exit_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
 libfanout_exit_la_LDFLAGS = $(preloaded_ldflags)
-# What is preloaded is there from the beginning. What its threads have of their own is then laid out with them: taken
-# at the first use it would be asked of the program's allocator, which may be what asks for the time, with its lock
-# taken.
-# Under a sanitizer they are as they always are, or no other program could be run with them.
-preloaded_cflags = -ftls-model=initial-exec -fno-sanitize=all
-preloaded_ldflags = $(FO_LDHARDEN) -XCClinker -fno-sanitize=all -module -avoid-version
 libfanout_clock_la_SOURCES = api/cuda/clock_hook.c
 libfanout_clock_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
 libfanout_clock_la_LDFLAGS = $(preloaded_ldflags)
-# Part of every process of a job: the C library alone.
-libfanout_wait_la_SOURCES = $(wire_talk) \
-	api/wire/wait.h \
-	api/wire/wait_clock_hook.c \
-	api/wire/wait_condition_hook.c \
-	api/wire/wait_hook.c \
-	api/wire/wait_host_hook.c \
-	api/wire/wait_name_hook.c \
-	api/wire/wait_socket_hook.c \
-	api/wire/wait_spin_hook.c \
-	api/wire/wait_talk.c \
-	api/wire/wait_timer.c \
-	api/wire/wait_timer.h \
-	api/wire/wait_timerfd_hook.c \
-	api/wire/wait_word_hook.c
-libfanout_wait_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
-libfanout_wait_la_LDFLAGS = $(preloaded_ldflags) \
-	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|timerfd_create|timerfd_settime|timerfd_gettime|recv|recvfrom|recvmsg|send|sendmsg|socket|accept|accept4|getaddrinfo|getnameinfo|gethostby(name|name2|addr)(_r)?)$$'
-libfanout_wait_la_LIBADD = -ldl -lpthread
-libfanout_tray_la_SOURCES = api/wire/tray_hook.c api/wire/tray.c api/wire/tray.h api/wire/dial.c api/wire/message.c
-libfanout_tray_la_CFLAGS = $(AM_CFLAGS) $(preloaded_cflags)
-libfanout_tray_la_LDFLAGS = $(preloaded_ldflags) -export-symbols-regex '^(gethostname|uname)$$'
 # An auditor has libraries of its own, and this one none: a C library beside the program's would cost each process.
 libfanout_find_la_SOURCES = api/cudart/find_hook.c
 libfanout_find_la_CFLAGS = $(AM_CFLAGS) -ffreestanding -fno-tree-loop-distribute-patterns -fno-sanitize=all

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api/wire/tray.h"
+#include "machine/wire/tray.h"
 
 Machine *cli_machine(const char *system, const Options *options, gint tray, GError **error)
 {

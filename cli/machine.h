@@ -2,7 +2,7 @@
 #ifndef CLI_MACHINE_H
 #define CLI_MACHINE_H
 
-#include "api/machine/machine.h"
+#include "machine/machine.h"
 #include "cli/options.h"
 
 /* Of the system and options that a program would run with; wrong ones are said (GError). Free with machine_free(). */

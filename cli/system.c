@@ -12,10 +12,9 @@ static gboolean system_apply(System *system, const Options *options, GError **er
         return FALSE;
     if (options->config && !param_load_file(system->params, options->config, error))
         return FALSE;
-    for (char **set = options->sets; set && *set; set++) {
+    for (char **set = options->sets; set && *set; set++)
         if (!param_set_text(system->params, *set, error))
             return FALSE;
-    }
     return TRUE;
 }
 

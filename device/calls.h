@@ -4,7 +4,7 @@
         poll.c,
  * registers.c, ll.c, ll_exchange.c); or its function runs in a client of a machine's owner,
         and its calls travel there
- * (api/wire/program_client.c). A FoCta of either kind begins with its table. */
+ * (machine/wire/program_client.c). A FoCta of either kind begins with its table. */
 #ifndef DEVICE_CALLS_H
 #define DEVICE_CALLS_H
 

@@ -150,11 +150,14 @@ struct FoCta {
     FoReg *cas;           /* staging of compare-and-swap */
     guint32 first, count; /* active threads */
     guint32 calls;        /* UOP_CALL markers that have not fired */
-    gboolean wants_room;
+    DeviceOp held; /* operation that waits for room in its queue, where `holds` */
+    gboolean holds, wants_room;
     GList alive; /* in DeviceLaunch.alive */
 };
 
 /* queue.c */
+/* Frees an operation that no warp took; `drop` frees what it holds. */
+void device_op_free(DeviceOp op, void (*drop)(const Uop *uop));
 /* Frees it with what is in it, of a simulation that was abandoned; `drop` frees what an operation holds. */
 void device_queue_drop(DeviceWarp *queue, void (*drop)(const Uop *uop));
 /* registers.c: what such an operation holds */

@@ -77,6 +77,8 @@ static void device_cta_drop(FoCta *cta)
 {
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
         device_queue_drop(&cta->warp[w], device_constant_drop);
+    if (cta->holds)
+        device_op_free(cta->held, device_constant_drop);
     for (guint i = 0; i < cta->regs->len; i++) {
         const FoReg *reg = g_ptr_array_index(cta->regs, i);
         for (guint32 w = 0; w < reg->n_warps; w++)

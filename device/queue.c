@@ -55,6 +55,18 @@ guint8 *device_scratch(Warp *warp, guint32 regs)
     return queue->scratch;
 }
 
+void device_op_free(DeviceOp op, void (*drop)(const Uop *uop))
+{
+    switch (op.kind) {
+    case DEVICE_LOOP: device_loop_spec_unref(op.loop); break;
+    case DEVICE_SOURCE: op.source->kind->free(op.source); break;
+    case DEVICE_UOP:
+        drop(&op.uop->uop);
+        device_uop_unref(op.uop);
+        break;
+    }
+}
+
 void device_queue_drop(DeviceWarp *queue, void (*drop)(const Uop *uop))
 {
     if (queue->loop)
@@ -63,17 +75,8 @@ void device_queue_drop(DeviceWarp *queue, void (*drop)(const Uop *uop))
         device_loop_spec_unref(queue->spec);
     if (queue->source)
         queue->source->kind->free(queue->source);
-    for (; queue->ring.count; device_op_drop(&queue->ring)) {
-        const DeviceOp op = *device_op_peek(&queue->ring);
-        switch (op.kind) {
-        case DEVICE_LOOP: device_loop_spec_unref(op.loop); break;
-        case DEVICE_SOURCE: op.source->kind->free(op.source); break;
-        case DEVICE_UOP:
-            drop(&op.uop->uop);
-            device_uop_unref(op.uop);
-            break;
-        }
-    }
+    for (; queue->ring.count; device_op_drop(&queue->ring))
+        device_op_free(*device_op_peek(&queue->ring), drop);
     device_op_clear(&queue->ring);
 }
 
@@ -111,9 +114,14 @@ static gboolean device_next(Warp *warp, Uop *uop)
 static void device_append(FoCta *cta, guint32 warp, DeviceOp op)
 {
     DeviceWarp *queue = &cta->warp[warp];
-    while (queue->ring.count >= DEVICE_QUEUE_MAX) {
-        cta->wants_room = TRUE;
-        sim_block(cta->sim, "room in a warp's queue");
+    if (queue->ring.count >= DEVICE_QUEUE_MAX) {
+        cta->held = op; /* a simulation that is abandoned here still has to free it */
+        cta->holds = TRUE;
+        while (queue->ring.count >= DEVICE_QUEUE_MAX) {
+            cta->wants_room = TRUE;
+            sim_block(cta->sim, "room in a warp's queue");
+        }
+        cta->holds = FALSE;
     }
     *device_op_push(&queue->ring) = op;
     if (!cta->cta->warp[warp].generate)

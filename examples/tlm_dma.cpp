@@ -106,9 +106,8 @@ int main()
     memset(source->host, 0x5a, total_bytes);
     McObject *object = fabric_mc_object(fabric, 8, total_bytes);
     MemRegion *copy[8];
-    for (guint16 gpu = 0; gpu < 8; gpu++) {
+    for (guint16 gpu = 0; gpu < 8; gpu++)
         mcobject_add_member(object, gpu);
-    }
     fabric_mc_attach(fabric, object);
     for (guint16 gpu = 0; gpu < 8; gpu++) {
         copy[gpu] = memory_region_new(fabric->memory, gpu, total_bytes, &error);
@@ -120,9 +119,8 @@ int main()
     tlm_port_attach(port, sim, serve, initiator);
     SimStatus status = sim_run(sim, SIMTIME_NEVER);
     int wrong = status != SIM_IDLE || dma.failed > 0;
-    for (MemRegion *region : copy) {
+    for (MemRegion *region : copy)
         wrong += memcmp(region->host, source->host, total_bytes) != 0;
-    }
     guint64 now_ns = sim_now_ps(sim) / PS_PER_NS;
     printf("%u KiB read from GPU 1 and written to 8 GPUs in %" G_GUINT64_FORMAT
            " ns by 4 channels of %u B: %" G_GUINT64_FORMAT " MB/s, %s\n",

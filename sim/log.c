@@ -20,9 +20,8 @@ GQuark log_error_quark(void) { return g_quark_from_static_string("fanout-log"); 
 Log *log_new(void)
 {
     Log *log = g_new(Log, 1);
-    for (int i = 0; i < LOG_CATEGORIES; i++) {
+    for (int i = 0; i < LOG_CATEGORIES; i++)
         log->level[i] = LOG_WARN;
-    }
     return log;
 }
 
@@ -30,11 +29,9 @@ void log_free(Log *log) { g_free(log); }
 
 static int find_name(const char *what, const char *name, const char *const *names, GError **error)
 {
-    for (int i = 0; names[i] != NULL; i++) {
-        if (g_ascii_strcasecmp(name, names[i]) == 0) {
+    for (int i = 0; names[i] != NULL; i++)
+        if (g_ascii_strcasecmp(name, names[i]) == 0)
             return i;
-        }
-    }
     char *hint = nearest_hint(name, names);
     g_set_error(error, LOG_PARSE_ERROR, 0, "log: unknown %s '%s'%s", what, name, hint);
     g_free(hint);
@@ -55,14 +52,11 @@ static gboolean parse_item(Log *log, const char *item, GError **error)
     char *name = g_strdup(colon ? colon + 1 : item);
     int level = category < 0 ? -1 : find_name("level", g_strstrip(name), level_names, error);
     g_free(name);
-    if (level < 0) {
+    if (level < 0)
         return FALSE;
-    }
-    for (int i = 0; i < LOG_CATEGORIES; i++) {
-        if (category == LOG_CATEGORIES || category == i) {
+    for (int i = 0; i < LOG_CATEGORIES; i++)
+        if (category == LOG_CATEGORIES || category == i)
             log->level[i] = (LogLevel)level;
-        }
-    }
     return TRUE;
 }
 
@@ -72,12 +66,10 @@ gboolean log_parse(Log *log, const char *spec, GError **error)
     Log parsed = *log;
     gboolean fine = TRUE;
 
-    for (char **item = items; *item != NULL && fine; item++) {
+    for (char **item = items; *item != NULL && fine; item++)
         fine = **item == '\0' || parse_item(&parsed, *item, error);
-    }
-    if (fine) {
+    if (fine)
         *log = parsed;
-    }
     g_strfreev(items);
     return fine;
 }
@@ -86,9 +78,8 @@ gboolean log_on(const Log *log, LogCategory category, LogLevel level) { return l
 
 void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps, const char *format, ...)
 {
-    if (!log_on(log, category, level)) {
+    if (!log_on(log, category, level))
         return;
-    }
     va_list arguments;
     va_start(arguments, format);
     char *text = g_strdup_vprintf(format, arguments);

@@ -21,12 +21,10 @@ void rng_init(Rng *rng, guint64 seed, const char *name)
 {
     guint64 state = rng_hash(seed + SPLITMIX_STEP);
 
-    for (const char *c = name; *c != '\0'; c++) {
+    for (const char *c = name; *c != '\0'; c++)
         state = rng_hash((state ^ (guchar)*c) + SPLITMIX_STEP);
-    }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         rng->s[i] = splitmix_next(&state);
-    }
 }
 
 /* The high half of a 128-bit product is uniform once the few low halves that are over-represented
@@ -38,9 +36,8 @@ guint64 rng_below(Rng *rng, guint64 bound)
 
     if ((guint64)product < bound) {
         guint64 reject_below = -bound % bound;
-        while ((guint64)product < reject_below) {
+        while ((guint64)product < reject_below)
             product = (unsigned __int128)rng_next(rng) * bound;
-        }
     }
     return product >> 64;
 }

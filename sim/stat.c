@@ -29,16 +29,14 @@ static guint64 value_of(guint index)
 
 void hist_merge(Hist *into, const Hist *from)
 {
-    if (from->count == 0) {
+    if (from->count == 0)
         return;
-    }
     into->min = into->count == 0 ? from->min : MIN(into->min, from->min);
     into->max = MAX(into->max, from->max);
     into->count += from->count;
     into->sum += from->sum;
-    for (guint i = 0; i < HIST_BUCKETS; i++) {
+    for (guint i = 0; i < HIST_BUCKETS; i++)
         into->bucket[i] += from->bucket[i];
-    }
 }
 
 guint64 hist_percentile(const Hist *hist, guint per_mille)
@@ -47,20 +45,16 @@ guint64 hist_percentile(const Hist *hist, guint per_mille)
     guint64 rank = (guint64)(((unsigned __int128)hist->count * per_mille + 999) / 1000);
     guint64 seen = 0;
 
-    if (hist->count == 0) {
+    if (hist->count == 0)
         return 0;
-    }
-    if (rank <= 1) {
+    if (rank <= 1)
         return hist->min;
-    }
-    if (rank >= hist->count) {
+    if (rank >= hist->count)
         return hist->max;
-    }
     for (guint i = 0; i < HIST_BUCKETS; i++) {
         seen += hist->bucket[i];
-        if (seen >= rank) {
+        if (seen >= rank)
             return CLAMP(value_of(i), hist->min, hist->max);
-        }
     }
     return hist->max;
 }

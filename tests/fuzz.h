@@ -35,9 +35,8 @@ static char fuzz_now[200]; /* for the signal handler */
 static inline void fuzz_on_signal(int number)
 {
     const char *what = number == SIGPROF ? "fuzz: hangs: " : "fuzz: crashes: ";
-    if (write(2, what, strlen(what)) < 0 || write(2, fuzz_now, strlen(fuzz_now)) < 0) {
+    if (write(2, what, strlen(what)) < 0 || write(2, fuzz_now, strlen(fuzz_now)) < 0)
         _exit(2);
-    }
     signal(number, SIG_DFL);
     raise(number == SIGPROF ? SIGABRT : number);
 }
@@ -99,9 +98,8 @@ static inline void fuzz_insert(GByteArray *data, guint at, const guint8 *bytes, 
     guint8 *rest = g_memdup2(data->data + at, tail);
     g_byte_array_set_size(data, at);
     g_byte_array_append(data, bytes, n);
-    if (tail > 0) {
+    if (tail > 0)
         g_byte_array_append(data, rest, tail);
-    }
     g_free(rest);
 }
 
@@ -154,23 +152,19 @@ static inline GPtrArray *fuzz_corpus(const FuzzSeed *seed)
     const char *folder = g_getenv("FUZZ_CORPUS");
     GDir *dir = folder ? g_dir_open(folder, 0, NULL) : NULL;
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        if (g_str_has_prefix(name, seed->name)) {
+    for (const char *name; dir && (name = g_dir_read_name(dir));)
+        if (g_str_has_prefix(name, seed->name))
             g_ptr_array_add(names, g_build_filename(folder, name, NULL));
-        }
-    }
     g_ptr_array_sort(names, fuzz_compare);
     for (guint i = 0; i < names->len; i++) {
         char *text;
         gsize n;
-        if (g_file_get_contents(names->pdata[i], &text, &n, NULL)) {
+        if (g_file_get_contents(names->pdata[i], &text, &n, NULL))
             g_ptr_array_add(corpus, g_bytes_new_take(text, n));
-        }
     }
     g_ptr_array_free(names, TRUE);
-    if (dir) {
+    if (dir)
         g_dir_close(dir);
-    }
     return corpus;
 }
 
@@ -186,9 +180,8 @@ static inline void fuzz_seed_run(const FuzzSeed *seed, FuzzOne one)
         rng_init(&rng, rng_hash(number * 1000003 + k), seed->name);
         GBytes *from = corpus->pdata[rng_below(&rng, corpus->len)];
         GBytes *other = corpus->pdata[rng_below(&rng, corpus->len)];
-        if (only != G_MAXUINT64 && k < only) {
+        if (only != G_MAXUINT64 && k < only)
             continue;
-        }
         gsize bytes, other_bytes;
         const guint8 *text = g_bytes_get_data(from, &bytes);
         const guint8 *splice = g_bytes_get_data(other, &other_bytes);
@@ -211,15 +204,12 @@ static inline void fuzz_seed_run(const FuzzSeed *seed, FuzzOne one)
 static inline int fuzz_run(const FuzzSeed *seeds, guint n, FuzzOne one)
 {
     static const int signals[] = {SIGPROF, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP};
-    for (guint i = 0; i < G_N_ELEMENTS(signals); i++) {
+    for (guint i = 0; i < G_N_ELEMENTS(signals); i++)
         signal(signals[i], fuzz_on_signal);
-    }
     char **parsers = g_strsplit(g_getenv("FUZZ_PARSERS") ? g_getenv("FUZZ_PARSERS") : "", " ", -1);
-    for (guint i = 0; i < n; i++) {
-        if (!parsers[0] || g_strv_contains((const char *const *)parsers, seeds[i].name)) {
+    for (guint i = 0; i < n; i++)
+        if (!parsers[0] || g_strv_contains((const char *const *)parsers, seeds[i].name))
             fuzz_seed_run(&seeds[i], one);
-        }
-    }
     g_strfreev(parsers);
     return 0;
 }

@@ -54,7 +54,7 @@ char **validate_split_line(const char *line)
     GPtrArray *cells = g_ptr_array_new();
     GString *cell = g_string_new(NULL);
     gboolean quoted = FALSE;
-    for (const char *c = line; *c; c++) {
+    for (const char *c = line; *c; c++)
         if (*c == '"' && quoted && c[1] == '"')
             g_string_append_c(cell, *c++);
         else if (*c == '"')
@@ -64,7 +64,6 @@ char **validate_split_line(const char *line)
             cell = g_string_new(NULL);
         } else
             g_string_append_c(cell, *c);
-    }
     g_ptr_array_add(cells, g_string_free(cell, FALSE));
     g_ptr_array_add(cells, NULL);
     return (char **)g_ptr_array_free(cells, FALSE);

@@ -184,14 +184,13 @@ static void worker_run(const ValidateSetup *setup, GPtrArray *rows, const Valida
     memset(&spec, 0, sizeof spec);
     GError *error = NULL;
     ParamSet *params = setup->system(row->preset ? row->preset : setup->measured_preset, &spec, setup->user, &error);
-    if (!params) {
+    if (!params)
         for (guint i = 0; i < unit->row->len; i++)
             worker_skip(out, g_array_index(unit->row, guint, i), error->message);
-    } else if (validate_is_collective(row)) {
+    else if (validate_is_collective(row))
         worker_collectives(setup, &spec, rows, unit, out);
-    } else {
+    else
         worker_bench(setup, &spec, rows, unit, out);
-    }
 }
 
 /* ---- in the parent */

@@ -33,8 +33,8 @@ yajl_objects = $(patsubst $(YAJL)/src/%.c,$(OUT)/yajl/%.o,$(wildcard $(YAJL)/src
 core_rooms = sim/%.c model/%.c observe/%.c device/%.c coll/%.c bench/%.c ptx/%.c
 core_sources = $(filter-out $(left_out),$(filter $(core_rooms) $(machine_sources) $(verb_sources),\
 	$(filter %.c,$(SOURCES))))
-machine_sources = api/cuda/spec.c api/cuda/context/class.c api/cuda/context/fail.c api/cuda/context/error.c \
-	api/machine/%.c traces/record/%.c traces/format/reader.c
+machine_sources = machine/spec.c machine/class.c machine/fail.c machine/error.c \
+	machine/%.c traces/record/%.c traces/format/reader.c
 verb_sources = $(addprefix cli/,bench/% coll/% walk/% live/progress.c live/live.c live/samples.c \
 	live/samples_check.c live/limits.c live/monitor/monitor.c live/monitor/args.c live/monitor/status.c \
 	reference/% verb/systems.c verb/run.c command.c hints.c \

@@ -2,14 +2,14 @@
 # topology file share (api/api.mk), and libnvidia-ml.so.1, which asks libcuda.so.1 for it.
 pkglib_LTLIBRARIES += libnvidia-ml.la
 libnvidia_ml_la_SOURCES = \
-	api/cuda/context/class.c \
-	api/cuda/context/class.h \
+	machine/class.c \
+	machine/class.h \
 	api/cuda/context/machine.h \
 	api/nvml/device.c \
 	api/nvml/library.c \
 	api/nvml/link.c \
-	api/machine/machine.c \
-	api/machine/machine.h \
+	machine/machine.c \
+	machine/machine.h \
 	api/nvml/nvml.h
 nodist_libnvidia_ml_la_SOURCES = api/nvml/symbols.gen.c
 # Not as libcuda.la, which libtool would install to the folder that configure named alone.

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "api/cuda/context/report_status.h"
-#include "api/wire/owner.h"
-#include "api/wire/wire.h"
+#include "machine/wire/owner.h"
+#include "machine/wire/wire.h"
 #include "device/kernel/trace.h"
 #include "cli/command.h"
 #include "cli/exec/environment.h"

@@ -1,10 +1,10 @@
-/* fanout fabric: looks at, and changes, the machine of a job that runs (api/wire/control.h). */
+/* fanout fabric: looks at, and changes, the machine of a job that runs (machine/wire/control.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/cuda/spec.h"
-#include "api/wire/control.h"
+#include "machine/spec.h"
+#include "machine/wire/control.h"
 #include "cli/options.h"
 #include "sim/param/param.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "api/cuda/spec.h"
+#include "machine/spec.h"
 #include "cli/run.h"
 #include "cli/system.h"
 #include "model/presets/preset.h"
@@ -55,12 +55,11 @@ static gboolean model_parameters(yajl_gen gen, GError **error)
 static char *model_path(const char *path)
 {
     GString *text = g_string_new(NULL);
-    for (; *path; path++) {
+    for (; *path; path++)
         if (!g_ascii_isdigit(*path))
             g_string_append_c(text, *path);
         else if (text->len == 0 || text->str[text->len - 1] != 'N')
             g_string_append_c(text, 'N');
-    }
     return g_string_free(text, FALSE);
 }
 

@@ -312,13 +312,12 @@ static void flow_on_event(Event *event, SimTime now_ps)
         item->done(item, now_ps); /* may begin others */
         item = next;
     }
-    if (net->changed || now_ps >= net->again_ps) {
+    if (net->changed || now_ps >= net->again_ps)
         do {
             net->changed = FALSE;
             flow_solve(net);
             net->again_ps = net->solved ? net->solved(net->share_user) : SIMTIME_NEVER;
         } while (net->changed);
-    }
     if (net->active->len)
         flow_schedule(net, MAX(MIN(flow_next_end_ps(net, now_ps), net->again_ps), now_ps + 1));
 }

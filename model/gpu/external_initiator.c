@@ -67,12 +67,10 @@ static void external_initiator_on_answer(Gpu *gpu, Txn *txn, const guint8 *bytes
     InitiatorAccess *access = txn->owner;
     (void)gpu;
     (void)now_ps;
-    if (!access->write && bytes) {
+    if (!access->write && bytes)
         memcpy(access->data + txn->tag, bytes, txn->bytes);
-    }
-    if (txn->state != TXN_OK && access->fault == FAULT_NONE) {
+    if (txn->state != TXN_OK && access->fault == FAULT_NONE)
         access->fault = fault_kind_of((TxnFault)txn->state);
-    }
     access->answered += txn->bytes;
     external_initiator_finish_if_over(access);
 }
@@ -82,18 +80,14 @@ static FaultKind external_initiator_check(const InitiatorAccess *access, const V
 {
     VasAccess need = access->write ? VAS_ACCESS_READWRITE : VAS_ACCESS_READ;
 
-    if (!mapping) {
+    if (!mapping)
         return FAULT_UNMAPPED;
-    }
-    if ((mapping->access[access->initiator->gpu->id] & need) != need) {
+    if ((mapping->access[access->initiator->gpu->id] & need) != need)
         return FAULT_ACCESS;
-    }
-    if (mapping->object && !access->write) {
+    if (mapping->object && !access->write)
         return FAULT_PLAIN_ON_MULTICAST;
-    }
-    if (mapping->object && mapping->object->mcid == MC_MCID_NONE) {
+    if (mapping->object && mapping->object->mcid == MC_MCID_NONE)
         return FAULT_TEAM_INCOMPLETE;
-    }
     return FAULT_NONE;
 }
 
@@ -130,9 +124,8 @@ static gboolean external_initiator_send(InitiatorAccess *access)
                           .done = external_initiator_on_answer,
                           .owner = access,
                           .tag = access->issued};
-    if (access->write && initiator->fabric->keep_bytes) {
+    if (access->write && initiator->fabric->keep_bytes)
         request.data = access->data + access->issued;
-    }
     guint32 link = gpu_link_of(initiator->gpu, &request);
     if (!gpu_has_room(initiator->gpu, link)) {
         initiator->stalled = TRUE;
@@ -151,9 +144,8 @@ static void external_initiator_issue(ExternalInitiator *initiator)
     while (!initiator->stalled && (access = g_queue_peek_head(&initiator->waiting))) {
         while (access->issued < access->bytes && external_initiator_send(access)) {
         }
-        if (initiator->stalled) {
+        if (initiator->stalled)
             return;
-        }
         g_queue_pop_head(&initiator->waiting);
         external_initiator_finish_if_over(access);
     }

@@ -141,7 +141,7 @@ static void lex_string(PtxLex *lex, PtxToken *token)
 
 static void lex_name(PtxLex *lex)
 {
-    while (lex->at < lex->end) {
+    while (lex->at < lex->end)
         if (is_name(*lex->at))
             lex->at++;
         else if (lex->token.kind == TOKEN_DOT && lex->at + 2 < lex->end && lex->at[0] == ':' && lex->at[1] == ':' &&
@@ -149,7 +149,6 @@ static void lex_name(PtxLex *lex)
             lex->at += 2;
         else
             break;
-    }
 }
 
 void ptx_lex_next(PtxLex *lex)

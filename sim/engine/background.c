@@ -16,9 +16,8 @@ void sim_at_background(Sim *sim, Sim *target, Event *event, SimTime time_ps)
 {
     Background background = {target, event, time_ps};
     g_assert(time_ps >= sim->now_ps && event->place == 0);
-    if (!sim->background) {
+    if (!sim->background)
         sim->background = g_array_new(FALSE, FALSE, sizeof background);
-    }
     g_array_append_val(sim->background, background);
     g_array_sort(sim->background, background_compare); /* which keeps the order of equal times */
 }
@@ -40,9 +39,8 @@ static gboolean observer_looks(Sim *sim, SimTime next_ps)
     const SimTime due_ps = background_due_ps(sim);
     const gboolean goes_on = next_ps != SIMTIME_NEVER || (due_ps != SIMTIME_NEVER && !sim_nobody_waits(sim));
 
-    if (!goes_on || at_ps > due_ps || at_ps > MIN(next_ps, sim->until_ps)) {
+    if (!goes_on || at_ps > due_ps || at_ps > MIN(next_ps, sim->until_ps))
         return FALSE;
-    }
     sim->observe_ps = sim->observe(sim->observe_user, at_ps);
     g_assert(sim->observe_ps > at_ps);
     return TRUE;
@@ -52,13 +50,11 @@ gboolean background_release(Sim *sim, SimTime next_ps)
 {
     const SimTime time_ps = background_due_ps(sim);
 
-    if (sim->observe_ps <= time_ps) {
+    if (sim->observe_ps <= time_ps)
         return sim->observe_ps != SIMTIME_NEVER && observer_looks(sim, next_ps);
-    }
     if (time_ps == SIMTIME_NEVER || time_ps > MIN(next_ps, sim->until_ps) ||
-        (next_ps == SIMTIME_NEVER && sim_nobody_waits(sim))) {
+        (next_ps == SIMTIME_NEVER && sim_nobody_waits(sim)))
         return FALSE;
-    }
     guint n = 0;
     for (; n < sim->background->len && g_array_index(sim->background, Background, n).time_ps == time_ps; n++) {
         const Background *background = &g_array_index(sim->background, Background, n);

@@ -16,20 +16,17 @@ void calendar_free(Calendar *calendar)
 
 static void clear_list(Event *event)
 {
-    for (; event; event = event->next) {
+    for (; event; event = event->next)
         event->place = CALENDAR_PLACE_IDLE;
-    }
 }
 
 void calendar_clear(Calendar *calendar)
 {
     clear_list(calendar->due);
-    for (unsigned slot = 0; slot < CALENDAR_BUCKETS; slot++) {
+    for (unsigned slot = 0; slot < CALENDAR_BUCKETS; slot++)
         clear_list(calendar->head[slot]);
-    }
-    for (gsize i = 0; i < calendar->far_n; i++) {
+    for (gsize i = 0; i < calendar->far_n; i++)
         calendar->far[i].event->place = CALENDAR_PLACE_IDLE;
-    }
     *calendar = (Calendar){.far = calendar->far, .far_size = calendar->far_size, .far_bucket = UINT64_MAX};
 }
 
@@ -43,18 +40,15 @@ static void insert_due(Calendar *calendar, Event *event)
 {
     Event **link = &calendar->due;
 
-    if (!event_is_before(event, calendar->due_last)) {
+    if (!event_is_before(event, calendar->due_last))
         link = &calendar->due_last->next;
-    }
-    while (*link && !event_is_before(event, *link)) {
+    while (*link && !event_is_before(event, *link))
         link = &(*link)->next;
-    }
     event->place = CALENDAR_PLACE_WHEEL;
     event->next = *link;
     *link = event;
-    if (!event->next) {
+    if (!event->next)
         calendar->due_last = event;
-    }
 }
 
 static void push_far(Calendar *calendar, Event *event);
@@ -63,13 +57,12 @@ void calendar_insert_else(Calendar *calendar, Event *event)
 {
     uint64_t bucket = event->time_ps >> CALENDAR_PS_SHIFT;
 
-    if (bucket != calendar->turn) {
+    if (bucket != calendar->turn)
         push_far(calendar, event);
-    } else if (calendar->due) {
+    else if (calendar->due)
         insert_due(calendar, event);
-    } else {
+    else
         calendar_insert_at(calendar, event, bucket & CALENDAR_MASK);
-    }
 }
 
 static Event *list_merge(Event *a, Event *b)
@@ -102,9 +95,8 @@ static Event *list_sort(Event *list)
         }
         run[i] = carry;
     }
-    for (unsigned i = 0; i < G_N_ELEMENTS(run); i++) {
+    for (unsigned i = 0; i < G_N_ELEMENTS(run); i++)
         list = list_merge(run[i], list);
-    }
     return list;
 }
 
@@ -124,9 +116,8 @@ static void sort_due(Calendar *calendar, Event *list)
         }
         event->next = *link;
         *link = event;
-        if (!event->next) {
+        if (!event->next)
             last = event;
-        }
         if (G_UNLIKELY(steps > SORT_STEPS_MAX)) {
             last->next = next;
             sorted = list_sort(sorted);
@@ -161,9 +152,8 @@ unsigned calendar_find_from_summary(const Calendar *calendar, unsigned word)
     uint64_t left = calendar->summary[index] & (UINT64_MAX << (next & 63));
 
     for (unsigned i = 0; left == 0; i++) {
-        if (i > CALENDAR_SUMMARY) {
+        if (i > CALENDAR_SUMMARY)
             return CALENDAR_EMPTY;
-        }
         index = (index + 1) % CALENDAR_SUMMARY;
         left = calendar->summary[index];
     }
@@ -174,30 +164,26 @@ unsigned calendar_find_from_summary(const Calendar *calendar, unsigned word)
 /* Nothing is in the wheel: it may turn to what the heap has. */
 Event *calendar_take_far(Calendar *calendar, SimTime limit_ps)
 {
-    if (calendar->far_n == 0 || calendar->far[0].time_ps > limit_ps) {
+    if (calendar->far_n == 0 || calendar->far[0].time_ps > limit_ps)
         return NULL;
-    }
     calendar_turn_to(calendar, calendar->far_bucket);
     return calendar_take(calendar, limit_ps);
 }
 
 SimTime calendar_next_ps(Calendar *calendar)
 {
-    if (calendar->due) {
+    if (calendar->due)
         return calendar->due->time_ps;
-    }
     unsigned slot = calendar->turn & CALENDAR_MASK;
     uint64_t word = calendar->words[slot >> 6] >> (slot & 63);
     unsigned found = word != 0 ? slot + (unsigned)__builtin_ctzll(word)
                                : calendar_find_from_summary(calendar, slot >> 6);
 
-    if (found == CALENDAR_EMPTY) {
+    if (found == CALENDAR_EMPTY)
         return calendar->far_n > 0 ? calendar->far[0].time_ps : SIMTIME_NEVER;
-    }
     SimTime next_ps = SIMTIME_NEVER;
-    for (Event *event = calendar->head[found]; event != NULL; event = event->next) {
+    for (Event *event = calendar->head[found]; event != NULL; event = event->next)
         next_ps = MIN(next_ps, event->time_ps);
-    }
     return next_ps;
 }
 
@@ -227,15 +213,12 @@ static void far_sift_down(Calendar *calendar, gsize at, CalendarFar entry)
 {
     for (;;) {
         gsize child = 2 * at + 1;
-        if (child >= calendar->far_n) {
+        if (child >= calendar->far_n)
             break;
-        }
-        if (child + 1 < calendar->far_n && far_is_before(&calendar->far[child + 1], &calendar->far[child])) {
+        if (child + 1 < calendar->far_n && far_is_before(&calendar->far[child + 1], &calendar->far[child]))
             child++;
-        }
-        if (!far_is_before(&calendar->far[child], &entry)) {
+        if (!far_is_before(&calendar->far[child], &entry))
             break;
-        }
         far_put(calendar, at, calendar->far[child]);
         at = child;
     }
@@ -267,11 +250,10 @@ static void remove_far(Calendar *calendar, Event *event)
     CalendarFar last = calendar->far[--calendar->far_n];
     event->place = CALENDAR_PLACE_IDLE;
     if (last.event != event) {
-        if (at > 0 && far_is_before(&last, &calendar->far[(at - 1) / 2])) {
+        if (at > 0 && far_is_before(&last, &calendar->far[(at - 1) / 2]))
             far_sift_up(calendar, at, last);
-        } else {
+        else
             far_sift_down(calendar, at, last);
-        }
     }
     far_note_top(calendar);
 }
@@ -295,14 +277,12 @@ void calendar_remove(Calendar *calendar, Event *event)
     unsigned slot = bucket & CALENDAR_MASK;
     gboolean due = bucket == calendar->turn && calendar->due;
     Event **link = due ? &calendar->due : &calendar->head[slot], *before = NULL;
-    for (; *link != event; link = &before->next) {
+    for (; *link != event; link = &before->next)
         before = *link;
-    }
     *link = event->next;
     event->place = CALENDAR_PLACE_IDLE;
-    if (due && !event->next) {
+    if (due && !event->next)
         calendar->due_last = before;
-    } else if (!due && !calendar->head[slot]) {
+    else if (!due && !calendar->head[slot])
         calendar_unmark(calendar, slot);
-    }
 }

@@ -75,9 +75,8 @@ static inline void calendar_mark(Calendar *calendar, unsigned slot)
 {
     uint64_t *word = &calendar->words[slot >> 6];
 
-    if (G_UNLIKELY(*word == 0)) {
+    if (G_UNLIKELY(*word == 0))
         calendar->summary[slot >> 12] |= (uint64_t)1 << ((slot >> 6) & 63);
-    }
     *word |= (uint64_t)1 << (slot & 63);
 }
 
@@ -86,9 +85,8 @@ static inline void calendar_unmark(Calendar *calendar, unsigned slot)
     uint64_t *word = &calendar->words[slot >> 6];
 
     *word &= ~((uint64_t)1 << (slot & 63));
-    if (G_UNLIKELY(*word == 0)) {
+    if (G_UNLIKELY(*word == 0))
         calendar->summary[slot >> 12] &= ~((uint64_t)1 << ((slot >> 6) & 63));
-    }
 }
 
 static inline void calendar_insert_at(Calendar *calendar, Event *event, unsigned slot)
@@ -115,18 +113,16 @@ static inline void calendar_insert(Calendar *calendar, Event *event)
 static inline void calendar_turn_to(Calendar *calendar, uint64_t bucket)
 {
     calendar->turn = bucket;
-    if (G_UNLIKELY(calendar->far_bucket - bucket < CALENDAR_BUCKETS)) {
+    if (G_UNLIKELY(calendar->far_bucket - bucket < CALENDAR_BUCKETS))
         calendar_refill(calendar);
-    }
 }
 
 static inline Event *calendar_take_due(Calendar *calendar, SimTime limit_ps)
 {
     Event *event = calendar->due;
 
-    if (G_UNLIKELY(event->time_ps > limit_ps)) {
+    if (G_UNLIKELY(event->time_ps > limit_ps))
         return NULL;
-    }
     calendar->due = event->next;
     event->place = CALENDAR_PLACE_IDLE;
     return event;
@@ -148,26 +144,22 @@ static inline void calendar_fetch_next(const Calendar *calendar, unsigned slot)
  * one, so that anything after limit_ps can still be inserted. */
 static inline Event *calendar_take(Calendar *calendar, SimTime limit_ps)
 {
-    if (calendar->due) {
+    if (calendar->due)
         return calendar_take_due(calendar, limit_ps);
-    }
     unsigned slot = calendar->turn & CALENDAR_MASK;
     uint64_t word = calendar->words[slot >> 6] >> (slot & 63);
     unsigned found = slot + (unsigned)__builtin_ctzll(word | (uint64_t)1 << 63);
 
     if (G_UNLIKELY(word == 0)) {
         found = calendar_find_from_summary(calendar, slot >> 6);
-        if (found == CALENDAR_EMPTY) {
+        if (found == CALENDAR_EMPTY)
             return calendar_take_far(calendar, limit_ps);
-        }
     }
     Event *event = calendar->head[found];
-    if (event->next) {
+    if (event->next)
         return calendar_take_first(calendar, found, limit_ps);
-    }
-    if (G_UNLIKELY(event->time_ps > limit_ps)) {
+    if (G_UNLIKELY(event->time_ps > limit_ps))
         return NULL;
-    }
     calendar->head[found] = NULL;
     calendar_unmark(calendar, found);
     event->place = CALENDAR_PLACE_IDLE;

@@ -61,16 +61,14 @@ struct Kernel {
 
 static void report(const sc_report &what, const sc_actions &actions)
 {
-    if (what.get_severity() == SC_WARNING && actions & SC_DISPLAY) {
+    if (what.get_severity() == SC_WARNING && actions & SC_DISPLAY)
         g_printerr("fanout: SystemC: %s: %s\n", what.get_msg_type(), what.get_msg());
-    }
     if (what.get_severity() == SC_FATAL) {
         g_printerr("fanout: SystemC: %s: %s\n", what.get_msg_type(), what.get_msg());
         abort();
     }
-    if (actions & SC_THROW) {
+    if (actions & SC_THROW)
         throw what;
-    }
 }
 
 static Kernel *kernel()
@@ -100,9 +98,8 @@ static void thread_tell_stack(void)
     pthread_attr_t attributes;
     void *base, *fake = nullptr;
     size_t bytes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
-    }
     pthread_attr_getstack(&attributes, &base, &bytes);
     pthread_attr_destroy(&attributes);
     __sanitizer_start_switch_fiber(&fake, base, bytes);
@@ -148,9 +145,8 @@ void kernel_pause(void) { sc_pause(); }
 
 SimTime kernel_foreign_delay_ps(void)
 {
-    if (!sc_pending_activity()) {
+    if (!sc_pending_activity())
         return SIMTIME_NEVER;
-    }
     return MIN(sc_time_to_pending_activity().value(), SIMTIME_NEVER);
 }
 
@@ -166,9 +162,8 @@ static void thread_body(KernelThread *thread)
 {
     stack_find(&thread->stack, thread->stack_bytes);
     while (!thread->ending) {
-        if (setjmp(thread->home) == 0) {
+        if (setjmp(thread->home) == 0)
             thread->main(thread->arg);
-        }
         stack_enter(nullptr);
         thread_park(thread);
         wait();
@@ -185,9 +180,8 @@ KernelThread *kernel_thread_take(gsize stack_bytes)
     Kernel *k = kernel();
     auto found = k->parked.find(stack_bytes);
 
-    if (found == k->parked.end() || found->second.empty()) {
+    if (found == k->parked.end() || found->second.empty())
         return nullptr;
-    }
     KernelThread *thread = found->second.back();
     found->second.pop_back();
     k->threads_parked--;

@@ -13,11 +13,10 @@ static void process_push_ready(Sim *sim, SimProcess *process)
 {
     process->state = PROCESS_READY;
     process->ready_next = NULL;
-    if (!sim->ready_first) {
+    if (!sim->ready_first)
         sim->ready_first = process;
-    } else {
+    else
         sim->ready_last->ready_next = process;
-    }
     sim->ready_last = process;
     sim->limit_ps = MIN(sim->limit_ps, sim->now_ps);
 }
@@ -43,12 +42,10 @@ void process_resume_first(Sim *sim)
 {
     SimProcess *process = sim->ready_first;
 
-    if (!process->thread) {
+    if (!process->thread)
         process->thread = kernel_thread_take(process->stack_bytes);
-    }
-    if (!process->thread) {
+    if (!process->thread)
         process->thread = kernel_thread_new(process->stack_bytes);
-    }
     sim->needs_thread = FALSE;
     process_go(sim);
 }
@@ -60,9 +57,8 @@ static void process_pass_on(Sim *sim)
 
     sim->current = NULL;
     if (process && !sim->stop) {
-        if (!process->thread) {
+        if (!process->thread)
             process->thread = kernel_thread_take(process->stack_bytes);
-        }
         if (process->thread) {
             process_go(sim);
             return;
@@ -98,9 +94,8 @@ static void process_yield(SimProcess *process)
 
     process_pass_on(sim);
     kernel_thread_yield(process->thread);
-    if (G_UNLIKELY(process->abandoned)) {
+    if (G_UNLIKELY(process->abandoned))
         kernel_thread_leave(process->thread);
-    }
     sim->current = process;
 }
 
@@ -159,11 +154,10 @@ void sim_block(Sim *sim, const char *why)
 
 void sim_wake(Sim *sim, SimProcess *process)
 {
-    if (process->state == PROCESS_BLOCKED) {
+    if (process->state == PROCESS_BLOCKED)
         process_push_ready(sim, process);
-    } else {
+    else
         process->woken = TRUE;
-    }
 }
 
 /* ---- the end of a Sim ---- */
@@ -194,14 +188,12 @@ void process_abandon_all(Sim *sim)
 {
     gboolean started = FALSE;
 
-    for (GList *link = sim->alive.head; link != NULL; link = link->next) {
+    for (GList *link = sim->alive.head; link != NULL; link = link->next)
         started = started || ((SimProcess *)link->data)->thread;
-    }
     if ((started || kernel_threads_parked() > PROCESS_THREADS_KEPT) && !sim->failure) {
         sim->ended = FALSE;
         kernel_run(pump_abandon, sim, &sim->failure);
     }
-    while (sim->alive.head) {
+    while (sim->alive.head)
         process_free(sim->alive.head->data);
-    }
 }

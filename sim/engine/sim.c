@@ -18,9 +18,8 @@ Sim *sim_new(const SimSpec *spec, GError **error)
 {
     Vcd *vcd = NULL;
 
-    if (spec->vcd_path && !(vcd = vcd_open(spec->vcd_path, error))) {
+    if (spec->vcd_path && !(vcd = vcd_open(spec->vcd_path, error)))
         return NULL;
-    }
     Sim *sim = g_new0(Sim, 1);
     sim->sequence = SIM_ORDER_FIRST;
     sim->order = UINT64_MAX;
@@ -31,11 +30,10 @@ Sim *sim_new(const SimSpec *spec, GError **error)
     sim->settled_ps = sim->observe_ps = SIMTIME_NEVER;
     sim->waiters = g_array_new(FALSE, FALSE, sizeof(Waiter));
     g_queue_init(&sim->alive);
-    if (spec->calendar == SIM_CALENDAR_WHEEL) {
+    if (spec->calendar == SIM_CALENDAR_WHEEL)
         sim->wheel = calendar_new();
-    } else {
+    else
         reference_init(sim);
-    }
     return sim;
 }
 
@@ -51,22 +49,19 @@ void sim_abandon(Sim *sim)
 
 void sim_free(Sim *sim)
 {
-    if (!sim) {
+    if (!sim)
         return;
-    }
     g_assert(!sim->running);
     split_free(sim->split);
     process_abandon_all(sim);
     sim_trace_end(sim);
-    if (sim->wheel) {
+    if (sim->wheel)
         calendar_free(sim->wheel);
-    } else {
+    else
         reference_clear(sim);
-    }
     g_array_unref(sim->waiters);
-    if (sim->background) {
+    if (sim->background)
         g_array_unref(sim->background);
-    }
     g_free(sim->failure);
     g_free(sim);
 }
@@ -83,14 +78,12 @@ void sim_at_reference(Sim *sim, Event *event) { reference_insert(sim, event); }
 
 void sim_cancel(Sim *sim, Event *event)
 {
-    if (!event_is_pending(event)) {
+    if (!event_is_pending(event))
         return;
-    }
-    if (sim->wheel) {
+    if (sim->wheel)
         calendar_remove(sim->wheel, event);
-    } else {
+    else
         reference_remove(sim, event);
-    }
 }
 
 /* ---- running ---- */
@@ -100,20 +93,17 @@ void sim_finish(Sim *sim, SimStatus status)
 {
     sim->status = status;
     sim->ended = TRUE;
-    if (status == SIM_LIMIT) {
+    if (status == SIM_LIMIT)
         sim->now_ps = sim->until_ps;
-    } else if (status == SIM_IDLE && sim->split) {
+    else if (status == SIM_IDLE && sim->split)
         sim->now_ps = MAX(sim->now_ps, split_now_ps(sim->split));
-    }
-    if (!sim->wheel) {
+    if (!sim->wheel)
         reference_leave(sim); /* before SystemC makes due what is due in the next delta cycle */
-    }
     SimTime behind_ps = sim->base_ps + sim->now_ps - kernel_now_ps();
-    if (behind_ps > 0) {
+    if (behind_ps > 0)
         kernel_wake_after(behind_ps);
-    } else {
+    else
         kernel_pause();
-    }
 }
 
 /* Nothing of ours can go on before next_ps. Ends the run, or lets SystemC's other activity have its
@@ -123,13 +113,12 @@ void sim_sleep(Sim *sim, SimTime next_ps, SimTime clock_ps)
     SimTime foreign_ps = kernel_foreign_delay_ps();
     SimTime due_ps = foreign_ps == SIMTIME_NEVER ? next_ps : MIN(next_ps, clock_ps + foreign_ps);
 
-    if (due_ps == SIMTIME_NEVER) {
+    if (due_ps == SIMTIME_NEVER)
         sim_finish(sim, SIM_IDLE);
-    } else if (due_ps > sim->until_ps) {
+    else if (due_ps > sim->until_ps)
         sim_finish(sim, SIM_LIMIT);
-    } else if (MIN(next_ps, sim->until_ps) != SIMTIME_NEVER) {
+    else if (MIN(next_ps, sim->until_ps) != SIMTIME_NEVER)
         kernel_wake_after(MIN(next_ps, sim->until_ps) - clock_ps);
-    }
 }
 
 static SimTime wheel_due_ps(const Sim *sim)
@@ -141,11 +130,10 @@ static void wheel_drain(Sim *sim, SimTime limit_ps)
 {
     do {
         SimTime before_ps = MIN(limit_ps, background_next_ps(sim) - 1);
-        if (sim->split) {
+        if (sim->split)
             split_drain(sim->split, before_ps);
-        } else {
+        else
             sim_drain(sim, before_ps);
-        }
     } while (!sim->stop && !sim->ready_first && background_next_ps(sim) <= limit_ps &&
              background_release(sim, wheel_due_ps(sim)));
 }
@@ -156,20 +144,18 @@ static void pump_wheel(Sim *sim)
     SimTime foreign_ps = kernel_foreign_delay_ps();
     SimTime limit_ps = sim->until_ps;
 
-    if (sim->vcd) {
+    if (sim->vcd)
         limit_ps = MIN(limit_ps, clock_ps);
-    } else if (foreign_ps != SIMTIME_NEVER) {
+    else if (foreign_ps != SIMTIME_NEVER)
         limit_ps = MIN(limit_ps, clock_ps + foreign_ps);
-    }
     wheel_drain(sim, limit_ps);
     if (sim->stop) {
         sim_finish(sim, SIM_STOPPED);
     } else if (sim->ready_first) {
-        if (clock_ps < sim->now_ps) {
+        if (clock_ps < sim->now_ps)
             kernel_wake_after(sim->now_ps - clock_ps);
-        } else {
+        else
             process_resume_first(sim);
-        }
     } else {
         /* It was drained up to an earlier limit only where the clock goes step by step: they may be what is next. */
         background_release(sim, wheel_due_ps(sim));
@@ -181,15 +167,14 @@ static void pump(void *user)
 {
     Sim *sim = user;
 
-    if (sim->ended) {
+    if (sim->ended)
         kernel_pause();
-    } else if (sim->needs_thread) {
+    else if (sim->needs_thread)
         process_resume_first(sim);
-    } else if (sim->wheel) {
+    else if (sim->wheel)
         pump_wheel(sim);
-    } else {
+    else
         reference_pump(sim);
-    }
 }
 
 SimStatus sim_run(Sim *sim, SimTime until_ps)
@@ -201,27 +186,23 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
         sim->vcd_base_ps = kernel_now_ps();
     }
     g_assert(sim->thread == g_thread_self());
-    if (sim->failure) {
+    if (sim->failure)
         return SIM_STUCK;
-    }
     sim->running = TRUE;
     sim->stop = FALSE;
     sim->ended = FALSE;
     sim->status = SIM_IDLE;
     sim->until_ps = MIN(until_ps, SIMTIME_LAST_PS);
     sim->base_ps = kernel_now_ps() - sim->now_ps;
-    if (!sim->wheel) {
+    if (!sim->wheel)
         reference_enter(sim);
-    }
     gboolean fine = kernel_run(pump, sim, &sim->failure);
-    if (!sim->wheel) {
+    if (!sim->wheel)
         reference_leave(sim);
-    }
     sim->running = FALSE;
     split_settle(sim->split);
-    if (fine && kernel_now_ps() - sim->base_ps > sim->now_ps) {
+    if (fine && kernel_now_ps() - sim->base_ps > sim->now_ps)
         sim->now_ps = kernel_now_ps() - sim->base_ps; /* something foreign was last */
-    }
     if (fine && sim->status == SIM_LIMIT && until_ps > SIMTIME_LAST_PS) {
         sim->failure = g_strdup_printf("simulated time has passed %" G_GUINT64_FORMAT
                                        " s, the most that a run can take",
@@ -232,11 +213,10 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
         sim->failure = g_strdup_printf("SystemC: %s", message);
         g_free(message);
     }
-    if (!fine) {
+    if (!fine)
         sim->status = SIM_STUCK;
-    } else if (sim->status == SIM_IDLE && !sim_nobody_waits(sim)) {
+    else if (sim->status == SIM_IDLE && !sim_nobody_waits(sim))
         sim->status = SIM_STUCK;
-    }
     return sim->status;
 }
 
@@ -253,15 +233,13 @@ void sim_stop(Sim *sim) { sim->stop = TRUE; }
 
 SimEntry sim_enter(Sim *sim)
 {
-    if (!sim->running) {
+    if (!sim->running)
         return SIM_ENTRY_CLOSED;
-    }
     SimTime clock_ps = kernel_now_ps() - sim->base_ps;
     gboolean busy = sim->ended || sim->current || sim->ready_first ||
                     (sim->wheel ? calendar_next_ps(sim->wheel) <= clock_ps : reference_is_busy(sim));
-    if (!busy) {
+    if (!busy)
         sim->now_ps = MAX(sim->now_ps, clock_ps);
-    }
     return busy ? SIM_ENTRY_LATER : SIM_ENTRY_OPEN;
 }
 
@@ -289,9 +267,8 @@ void sim_add_cause(Sim *sim, SimWaiterText text, void *unit)
 
 static char *process_waiter_text(const SimProcess *process)
 {
-    if (process->state == PROCESS_BLOCKED) {
+    if (process->state == PROCESS_BLOCKED)
         return g_strdup_printf("%s waits for %s", process->name, process->why->str);
-    }
     return NULL;
 }
 
@@ -300,14 +277,11 @@ static GPtrArray *waiting_processes(Sim *sim)
     GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
     char *line;
 
-    if (sim->failure) {
+    if (sim->failure)
         g_ptr_array_add(lines, g_strdup(sim->failure));
-    }
-    for (GList *link = sim->alive.head; link != NULL; link = link->next) {
-        if ((line = process_waiter_text(link->data))) {
+    for (GList *link = sim->alive.head; link != NULL; link = link->next)
+        if ((line = process_waiter_text(link->data)))
             g_ptr_array_add(lines, line);
-        }
-    }
     return lines;
 }
 
@@ -318,9 +292,8 @@ static GPtrArray *waiting_units(Sim *sim, gboolean causes)
 
     for (guint i = 0; i < sim->waiters->len; i++) {
         Waiter *waiter = &g_array_index(sim->waiters, Waiter, i);
-        if (waiter->cause == causes && (line = waiter->text(waiter->unit))) {
+        if (waiter->cause == causes && (line = waiter->text(waiter->unit)))
             g_ptr_array_add(lines, line);
-        }
     }
     return lines;
 }
@@ -337,12 +310,10 @@ char **sim_waiters(Sim *sim)
 
 static void show_waiters(GString *text, GPtrArray *lines)
 {
-    for (guint i = 0; i < MIN(lines->len, WAITERS_SHOWN); i++) {
+    for (guint i = 0; i < MIN(lines->len, WAITERS_SHOWN); i++)
         g_string_append_printf(text, "\n  %s", (const char *)lines->pdata[i]);
-    }
-    if (lines->len > WAITERS_SHOWN) {
+    if (lines->len > WAITERS_SHOWN)
         g_string_append_printf(text, "\n  and %u more", lines->len - WAITERS_SHOWN);
-    }
     g_ptr_array_free(lines, TRUE);
 }
 

@@ -29,9 +29,8 @@ void stack_enter(const Stack *stack) { current = stack; }
 
 static void write_text(const char *text)
 {
-    if (write(STDERR_FILENO, text, strlen(text)) < 0) {
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
         return; /* nothing left to tell it to */
-    }
 }
 
 G_NORETURN static void overflowed(const Stack *stack)
@@ -44,9 +43,8 @@ G_NORETURN static void overflowed(const Stack *stack)
 
 void stack_check(const Stack *stack)
 {
-    if ((char *)__builtin_frame_address(0) < stack->base) {
+    if ((char *)__builtin_frame_address(0) < stack->base)
         overflowed(stack);
-    }
 }
 
 /* The lowest word that is not zero any more. Mostly all but the last pages are zero: 64 B at once. */
@@ -55,12 +53,10 @@ __attribute__((no_sanitize("address"))) static char *lowest_used(const Stack *st
     const uint64_t *word = (const uint64_t *)stack->base;
     const uint64_t *end = (const uint64_t *)stack->top;
 
-    while (end - word >= 8 && (word[0] | word[1] | word[2] | word[3] | word[4] | word[5] | word[6] | word[7]) == 0) {
+    while (end - word >= 8 && (word[0] | word[1] | word[2] | word[3] | word[4] | word[5] | word[6] | word[7]) == 0)
         word += 8;
-    }
-    while (word < end && *word == 0) {
+    while (word < end && *word == 0)
         word++;
-    }
     return (char *)word;
 }
 
@@ -78,13 +74,11 @@ __attribute__((no_sanitize("address"))) void stack_clear(const Stack *stack)
 
     for (int quiet = 0; quiet < QUIET_PAGES && (char *)page >= stack->base; page -= WORDS) {
         uint64_t any = 0;
-        for (gsize i = 0; i < words; i++) {
+        for (gsize i = 0; i < words; i++)
             any |= page[i];
-        }
         quiet = any == 0 ? quiet + 1 : 0;
-        for (gsize i = 0; i < words && any != 0; i++) {
+        for (gsize i = 0; i < words && any != 0; i++)
             page[i] = 0;
-        }
         words = WORDS;
     }
 }
@@ -97,18 +91,16 @@ static void on_segv(int signal_number, siginfo_t *info, void *context)
     const Stack *stack = current;
     char *address = info->si_addr;
 
-    if (stack && address >= stack->guard && address < stack->base) {
+    if (stack && address >= stack->guard && address < stack->base)
         overflowed(stack);
-    }
     gboolean seen = passed_on; /* the handler that stood before may call this one back */
     passed_on = 1;
-    if (!seen && previous.sa_flags & SA_SIGINFO) {
+    if (!seen && previous.sa_flags & SA_SIGINFO)
         previous.sa_sigaction(signal_number, info, context);
-    } else if (!seen && previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    else if (!seen && previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
         previous.sa_handler(signal_number);
-    } else {
+    else
         signal(signal_number, SIG_DFL); /* the access is tried again, and ends the program */
-    }
     passed_on = 0;
 }
 
@@ -140,9 +132,8 @@ void stack_guard_this_thread(void)
     guard_process();
     if (!g_private_get(&signal_stack)) {
         stack_t already;
-        if (sigaltstack(NULL, &already) == 0 && (already.ss_flags & SS_DISABLE) == 0) {
+        if (sigaltstack(NULL, &already) == 0 && (already.ss_flags & SS_DISABLE) == 0)
             return;
-        }
         stack_t ours = {.ss_sp = g_malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES};
         g_private_set(&signal_stack, ours.ss_sp);
         sigaltstack(&ours, NULL);

@@ -82,9 +82,8 @@ static void due_insert(Sim *sim, Event *event)
 {
     Event **link = &sim->due;
 
-    while (*link && event->order > (*link)->order) {
+    while (*link && event->order > (*link)->order)
         link = &(*link)->next;
-    }
     event->next = *link;
     *link = event;
     event->place = PLACE_DUE;
@@ -94,9 +93,8 @@ void reference_remove(Sim *sim, Event *event)
 {
     if (event->place == PLACE_DUE) {
         Event **link = &sim->due;
-        while (*link != event) {
+        while (*link != event)
             link = &(*link)->next;
-        }
         *link = event->next;
     } else {
         guint32 index = event->place - PLACE_ARMED;
@@ -115,9 +113,8 @@ static void notified(void *user, Event *event)
 {
     Sim *sim = user;
 
-    if (event->time_ps == sim->now_ps) {
+    if (event->time_ps == sim->now_ps)
         sim->armed_now_n--;
-    }
     armed_release(sim, event->place - PLACE_ARMED);
     due_insert(sim, event);
     kernel_wake_after(0);
@@ -129,11 +126,9 @@ void reference_enter(Sim *sim)
     sim->settled_ps = SIMTIME_NEVER;
     sim->armed_now_n = 0;
     g_array_set_size(sim->fresh, 0);
-    for (guint32 i = 0; i < sim->armed->len; i++) {
-        if (armed_at(sim, i)->event) {
+    for (guint32 i = 0; i < sim->armed->len; i++)
+        if (armed_at(sim, i)->event)
             g_array_append_val(sim->fresh, i);
-        }
-    }
 }
 
 /* Between runs nothing of ours stays with SystemC: another Sim may run. */
@@ -170,9 +165,8 @@ static SimTime armed_next_ps(const Sim *sim)
 
     for (guint32 i = 0; i < sim->armed->len; i++) {
         const Armed *armed = &g_array_index(sim->armed, Armed, i);
-        if (armed->event) {
+        if (armed->event)
             next_ps = MIN(next_ps, armed->event->time_ps);
-        }
     }
     return next_ps;
 }
@@ -195,9 +189,8 @@ void reference_pump(Sim *sim)
     } else if (sim->ready_first) {
         process_resume_first(sim);
     } else {
-        while (background_next_ps(sim) != SIMTIME_NEVER && background_release(sim, armed_next_ps(sim))) {
+        while (background_next_ps(sim) != SIMTIME_NEVER && background_release(sim, armed_next_ps(sim)))
             arm_fresh(sim);
-        }
         kernel_wake_cancel();
         sim_sleep(sim, SIMTIME_NEVER, clock_ps); /* SystemC knows of the armed ones */
     }

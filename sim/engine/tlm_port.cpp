@@ -88,24 +88,20 @@ static void incoming_done(TlmAccess *access, gboolean fine)
 /* What this port cannot carry; TLM_OK_RESPONSE: nothing. */
 static tlm::tlm_response_status refusal(tlm::tlm_generic_payload &payload)
 {
-    if (!payload.is_read() && !payload.is_write()) {
+    if (!payload.is_read() && !payload.is_write())
         return tlm::TLM_COMMAND_ERROR_RESPONSE;
-    }
-    if (payload.get_byte_enable_ptr() != nullptr) {
+    if (payload.get_byte_enable_ptr() != nullptr)
         return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
-    }
-    if (payload.get_streaming_width() < payload.get_data_length()) {
+    if (payload.get_streaming_width() < payload.get_data_length())
         return tlm::TLM_BURST_ERROR_RESPONSE;
-    }
     return tlm::TLM_OK_RESPONSE;
 }
 
 void TlmPort::transport(tlm::tlm_generic_payload &payload, sc_time &delay)
 {
     payload.set_response_status(refusal(payload));
-    if (!payload.is_response_ok()) {
+    if (!payload.is_response_ok())
         return;
-    }
     wait(delay); /* the component may be ahead of time by this much; we take it at its word */
     delay = SC_ZERO_TIME;
     if (!enter(sim)) {
@@ -130,9 +126,8 @@ void TlmPort::transport(tlm::tlm_generic_payload &payload, sc_time &delay)
     event_init(&incoming->begin, incoming_begin);
     sim_after(sim, &incoming->begin, 0, EVENT_PRIORITY_FABRIC);
     sim_leave();
-    while (!incoming->finished) {
+    while (!incoming->finished)
         wait(incoming->over);
-    }
     payload.set_response_status(incoming->fine ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     incoming_free.push_back(incoming);
 }
@@ -161,9 +156,8 @@ void TlmPort::carry(Outgoing *outgoing)
         payload.set_data_ptr(access->data);
         payload.set_data_length(access->bytes);
         payload.set_streaming_width(access->bytes);
-        if (initiator.size() > 0) {
+        if (initiator.size() > 0)
             initiator->b_transport(payload, delay);
-        }
         wait(delay);
         outgoing->fine = payload.is_response_ok();
         if (sim == outgoing->sim && enter(sim)) {

@@ -26,14 +26,11 @@ static const char *origin_in(const char *comment)
 {
     static const char *const openings[] = {"source:", "calibrated:", "assumed", "changed in"};
 
-    while (*comment == '#' || *comment == ';' || g_ascii_isspace(*comment)) {
+    while (*comment == '#' || *comment == ';' || g_ascii_isspace(*comment))
         comment++;
-    }
-    for (gsize i = 0; i < G_N_ELEMENTS(openings); i++) {
-        if (g_str_has_prefix(comment, openings[i])) {
+    for (gsize i = 0; i < G_N_ELEMENTS(openings); i++)
+        if (g_str_has_prefix(comment, openings[i]))
             return comment;
-        }
-    }
     return NULL;
 }
 
@@ -56,9 +53,8 @@ static char *where(const Reader *reader) { return g_strdup_printf("%s:%d", reade
  * below, NULL where there is none. Caller frees. */
 static char *layer_origin(const Reader *reader, const ParamSlot *slot, const char *before, const char *comment)
 {
-    if (!before) {
+    if (!before)
         return comment ? g_strdup(comment) : g_strdup_printf("%s:%d", reader->name, reader->line);
-    }
     char *now = param_value_format(slot->row, slot->spec);
     char *origin;
     if (strcmp(now, before) == 0) {
@@ -81,9 +77,8 @@ static gboolean store(Reader *reader, ParamSlot *slot, const char *value, const 
                     reader->name, reader->line, slot->section, slot->row->name, slot->line);
         return FALSE;
     }
-    if (slot->origin && reader->under) {
+    if (slot->origin && reader->under)
         before = param_value_format(slot->row, slot->spec);
-    }
     if (!param_value_parse(slot->row, slot->spec, value, &wrong)) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "%s:%d: [%s] %s: %s", reader->name, reader->line,
                     slot->section, slot->row->name, wrong);
@@ -191,12 +186,10 @@ static gboolean read_text(Reader *reader, const char *text, GError **error)
     char **lines = g_strsplit(text, "\n", -1);
     gboolean fine = g_utf8_validate(text, -1, NULL);
 
-    if (!fine) {
+    if (!fine)
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s: not UTF-8 text", reader->name);
-    }
-    for (guint i = 0; i < reader->set->slots->len; i++) {
+    for (guint i = 0; i < reader->set->slots->len; i++)
         param_slot(reader->set, i)->line = 0;
-    }
     for (char **line = lines; *line != NULL && fine; line++) {
         reader->line++;
         fine = read_line(reader, *line, error);
@@ -224,13 +217,11 @@ gboolean param_load_file(ParamSet *set, const char *path, GError **error)
     char *text;
     gsize length;
 
-    if (!whole_read(path, &text, &length, error)) {
+    if (!whole_read(path, &text, &length, error))
         return FALSE; /* the message names the file */
-    }
     gboolean fine = strlen(text) == length;
-    if (!fine) {
+    if (!fine)
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s: not text: it holds a zero byte", path);
-    }
     fine = fine && param_load_text(set, path, text, FALSE, error);
     g_free(text);
     return fine;
@@ -253,9 +244,8 @@ char *param_peek(const char *text, const char *group, const char *key, int *at)
             *equals = '\0';
             if (strcmp(g_strchomp(*line), key) == 0) {
                 found = g_strdup(g_strchug(equals + 1));
-                if (at) {
+                if (at)
                     *at = (int)(line - lines) + 1;
-                }
             }
         }
     }

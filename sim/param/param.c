@@ -19,14 +19,12 @@ ParamSet *param_set_new(void)
 
 void param_set_free(ParamSet *set)
 {
-    if (!set) {
+    if (!set)
         return;
-    }
     for (guint i = 0; i < set->slots->len; i++) {
         ParamSlot *slot = param_slot(set, i);
-        if (slot->row->type == PARAM_STRING_T && slot->origin) {
+        if (slot->row->type == PARAM_STRING_T && slot->origin)
             g_clear_pointer((char **)G_STRUCT_MEMBER_P(slot->spec, slot->row->offset), g_free);
-        }
         g_free(slot->origin);
     }
     g_array_unref(set->slots);
@@ -57,9 +55,8 @@ ParamSlot *param_find(ParamSet *set, const char *section, const char *key)
 {
     for (guint i = 0; i < set->slots->len; i++) {
         ParamSlot *slot = param_slot(set, i);
-        if (strcmp(slot->section, section) == 0 && strcmp(slot->row->name, key) == 0) {
+        if (strcmp(slot->section, section) == 0 && strcmp(slot->row->name, key) == 0)
             return slot;
-        }
     }
     return NULL;
 }
@@ -80,9 +77,8 @@ static const char **known_names(const ParamSet *set, const char *section)
         const ParamSlot *slot = param_slot(set, i);
         const char *name = !section ? slot->section : slot->row->name;
         if ((!section || strcmp(slot->section, section) == 0) &&
-            !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) {
+            !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
             g_ptr_array_add(names, (gpointer)name);
-        }
     }
     g_ptr_array_add(names, NULL);
     return (const char **)g_ptr_array_free(names, FALSE);
@@ -94,9 +90,8 @@ gboolean param_is_section(const ParamSet *set, const char *section)
     gboolean found = g_strv_contains(names, section);
     char *prefix = g_strdup_printf("%s.", section);
 
-    for (guint i = 0; i < set->others->len; i++) {
+    for (guint i = 0; i < set->others->len; i++)
         found = found || g_str_has_prefix(g_ptr_array_index(set->others, i), prefix);
-    }
     g_free(prefix);
     g_free(names);
     return found;
@@ -192,16 +187,13 @@ gboolean param_check_complete(ParamSet *set, const char *name, GError **error)
 
     for (guint i = 0; i < set->slots->len; i++) {
         const ParamSlot *slot = param_slot(set, i);
-        if (!slot->origin && n++ < NAMED) {
+        if (!slot->origin && n++ < NAMED)
             g_string_append_printf(missing, "%s[%s] %s", missing->len > 0 ? ", " : "", slot->section, slot->row->name);
-        }
     }
-    if (n > NAMED) {
+    if (n > NAMED)
         g_string_append_printf(missing, " and %u more", n - NAMED);
-    }
-    if (n > 0) {
+    if (n > 0)
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_MISSING, "%s: no value for %s", name, missing->str);
-    }
     g_string_free(missing, TRUE);
     return n == 0;
 }

@@ -39,11 +39,9 @@ static const Unit units[] = {
 
 static const Unit *find_unit(const char *name)
 {
-    for (gsize i = 0; i < G_N_ELEMENTS(units); i++) {
-        if (strcmp(units[i].name, name) == 0) {
+    for (gsize i = 0; i < G_N_ELEMENTS(units); i++)
+        if (strcmp(units[i].name, name) == 0)
             return &units[i];
-        }
-    }
     return NULL;
 }
 
@@ -53,11 +51,9 @@ static char *fitting_units(const char *own)
     const Unit *mine = find_unit(own);
     GString *list = g_string_new(!mine ? own : NULL);
 
-    for (gsize i = 0; mine && i < G_N_ELEMENTS(units); i++) {
-        if (units[i].kind == mine->kind) {
+    for (gsize i = 0; mine && i < G_N_ELEMENTS(units); i++)
+        if (units[i].kind == mine->kind)
             g_string_append_printf(list, "%s%s", list->len > 0 ? ", " : "", units[i].name);
-        }
-    }
     return g_string_free(list, FALSE);
 }
 
@@ -65,14 +61,12 @@ static char *fitting_units(const char *own)
 static gboolean unit_factor(const char *own, const char *written, guint64 *scale, guint64 *over)
 {
     *scale = *over = 1;
-    if (*written == '\0' || strcmp(written, own) == 0) {
+    if (*written == '\0' || strcmp(written, own) == 0)
         return TRUE;
-    }
     const Unit *from = find_unit(written);
     const Unit *to = find_unit(own);
-    if (!from || !to || from->kind != to->kind) {
+    if (!from || !to || from->kind != to->kind)
         return FALSE;
-    }
     *scale = from->scale;
     *over = to->scale;
     return TRUE;
@@ -93,9 +87,8 @@ static gboolean split_number(const char *text, guint64 *mantissa, guint64 *divis
         }
         if (!g_uint64_checked_mul(mantissa, *mantissa, 10) ||
             !g_uint64_checked_add(mantissa, *mantissa, (guint64)(*c - '0')) ||
-            (point && !g_uint64_checked_mul(divisor, *divisor, 10))) {
+            (point && !g_uint64_checked_mul(divisor, *divisor, 10)))
             return FALSE;
-        }
     }
     *rest = c;
     return c != text && c[-1] != '.';
@@ -111,9 +104,8 @@ static gboolean parse_number(const ParamRow *row, const char *text, guint64 *val
                                  row->min, row->max);
         return FALSE;
     }
-    while (g_ascii_isspace(*rest)) {
+    while (g_ascii_isspace(*rest))
         rest++;
-    }
     if (!unit_factor(row->unit, rest, &scale, &over)) {
         char *fitting = fitting_units(row->unit);
         *wrong = *row->unit == '\0' ? g_strdup_printf("'%s' has a unit, but this is a plain number", text)
@@ -173,16 +165,14 @@ static gboolean parse_list(const ParamRow *row, const char *text, ParamList *lis
     g_assert(row->max <= G_MAXUINT32);
     for (char **item = items; *item != NULL && !*wrong; item++) {
         guint64 value = 0;
-        if (parsed.n == PARAM_LIST_MAX) {
+        if (parsed.n == PARAM_LIST_MAX)
             *wrong = g_strdup_printf("more than %d elements", PARAM_LIST_MAX);
-        } else if (parse_number(row, g_strstrip(*item), &value, wrong)) {
+        else if (parse_number(row, g_strstrip(*item), &value, wrong))
             parsed.value[parsed.n++] = (guint32)value;
-        }
     }
     g_strfreev(items);
-    if (!*wrong) {
+    if (!*wrong)
         *list = parsed;
-    }
     return !*wrong;
 }
 
@@ -212,9 +202,8 @@ static char *format_list(const ParamList *list)
 {
     GString *text = g_string_new(NULL);
 
-    for (guint32 i = 0; i < list->n; i++) {
+    for (guint32 i = 0; i < list->n; i++)
         g_string_append_printf(text, "%s%u", i > 0 ? "," : "", list->value[i]);
-    }
     return g_string_free(text, FALSE);
 }
 
@@ -245,14 +234,12 @@ gboolean param_row_parse(const ParamRow *row, const char *text, guint64 *number,
 
     own.offset = 0;
     *number = 0;
-    if (!param_value_parse(&own, &field, text, wrong)) {
+    if (!param_value_parse(&own, &field, text, wrong))
         return FALSE;
-    }
     *number = row->type == PARAM_U64_T ? field.u64 : 0;
     *normal = param_value_format(&own, &field);
-    if (row->type == PARAM_STRING_T) {
+    if (row->type == PARAM_STRING_T)
         g_free(field.string);
-    }
     return TRUE;
 }
 

@@ -54,12 +54,11 @@ void report_stream_rows(ReportStream *stream, GString *out)
     if (rows == stream->rows || (stream->format != REPORT_TEXT && stream->format != REPORT_CSV))
         return;
     stream_head(stream, out);
-    for (; stream->rows < rows; stream->rows++) {
+    for (; stream->rows < rows; stream->rows++)
         if (stream->format == REPORT_CSV)
             report_csv_row(stream->report, stream->table, stream->rows, out);
         else
             report_text_row(stream->table, stream->width, stream->rows, out);
-    }
 }
 
 void report_stream_end(ReportStream *stream, GString *out)

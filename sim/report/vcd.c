@@ -52,44 +52,35 @@ static void copy_clean(FILE *raw, FILE *clean, SimTime base_ps, Gtkw *gtkw)
 
     fprintf(clean, "$version\n fanout\n$end\n");
     while (getline(&line, &size, raw) >= 0) {
-        if (g_str_has_prefix(line, "$date") || g_str_has_prefix(line, "$version") ||
-            g_str_has_prefix(line, "$comment")) {
+        if (g_str_has_prefix(line, "$date") || g_str_has_prefix(line, "$version") || g_str_has_prefix(line, "$comment"))
             skipping = TRUE;
-        }
-        if (line[0] == '#') {
+        if (line[0] == '#')
             fprintf(clean, "#%" G_GUINT64_FORMAT "\n", (guint64)g_ascii_strtoull(line + 1, NULL, 10) - base_ps);
-        } else if (!skipping) {
+        else if (!skipping)
             fputs(line, clean);
-        }
         gtkw_note(gtkw, line);
-        if (skipping && g_str_has_prefix(line, "$end")) {
+        if (skipping && g_str_has_prefix(line, "$end"))
             skipping = FALSE;
-        }
     }
     free(line);
 }
 
 gboolean vcd_close(Vcd *vcd, SimTime base_ps)
 {
-    if (vcd->kernel) {
+    if (vcd->kernel)
         kernel_vcd_close(vcd->kernel);
-    }
     FILE *raw = g_fopen(vcd->raw_path, "r");
     FILE *clean = g_fopen(vcd->path, "w");
     Gtkw *gtkw = gtkw_new(vcd->path);
-    if (raw && clean) {
+    if (raw && clean)
         copy_clean(raw, clean, base_ps, gtkw);
-    }
     gboolean fine = clean && !ferror(clean) && (!vcd->kernel || (raw && !ferror(raw)));
-    if (clean && fclose(clean) != 0) {
+    if (clean && fclose(clean) != 0)
         fine = FALSE;
-    }
-    if (raw) {
+    if (raw)
         fclose(raw);
-    }
-    if (!fine) {
+    if (!fine)
         g_printerr("fanout: cannot write waveform '%s': %s\n", vcd->path, g_strerror(errno));
-    }
     fine &= gtkw_close(gtkw);
     g_remove(vcd->raw_path);
     g_free(vcd->raw_path);

@@ -42,7 +42,7 @@ memory_bytes=0 memory_bytes=1099511627776
 tray_gpus=0 tray_gpus=1024
 quiet_ms=0 quiet_ms=86400000
 BOUNDS
-rows=$(grep -c '^    PARAM_[A-Z0-9]*(' "$TOP_SRCDIR/api/cuda/spec.c")
+rows=$(grep -c '^    PARAM_[A-Z0-9]*(' "$TOP_SRCDIR/machine/spec.c")
 [ "$(wc -l <"$work/bounds")" = "$rows" ] || { echo "there are $rows parameters of cuda, not $(wc -l <"$work/bounds")"; exit 1; }
 failures=0 runs=0 well=0
 # try SET...: of parameters of cuda.

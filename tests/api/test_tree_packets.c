@@ -1,7 +1,7 @@
 /* The part of the proof of quiet that waits for packets on their way between sockets of the host. */
 #include "tests/test.h"
 
-#include "api/engine/tree_parts.h"
+#include "machine/engine/tree_parts.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>

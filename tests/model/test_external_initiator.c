@@ -48,17 +48,15 @@ static void stage_close(Stage *stage)
     vas_unmap(stage->vas, VA_MULTICAST, WINDOW);
     vas_free(stage->vas);
     memory_region_unref(stage->bed.fabric->memory, stage->far);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         memory_region_unref(stage->bed.fabric->memory, stage->member[i]);
-    }
     bed_close(&stage->bed);
 }
 
 static void fill(guint8 *data, gsize n)
 {
-    for (gsize i = 0; i < n; i++) {
+    for (gsize i = 0; i < n; i++)
         data[i] = (guint8)(i * 7 + i / 256);
-    }
 }
 
 /* Proves that a long, crooked write arrives byte for byte, and reads back the same. */
@@ -117,9 +115,8 @@ static void test_multicast_write(void **state)
     external_initiator_access(stage.initiator, TRUE, VA_MULTICAST + 64, out, sizeof out, stage_done, &stage);
     assert_int_equal(sim_run(stage.bed.sim, SIMTIME_NEVER), SIM_IDLE);
     assert_int_equal(stage.fault, FAULT_NONE);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         assert_memory_equal(stage.member[i]->host + 64, out, sizeof out);
-    }
     stage_close(&stage);
 }
 
@@ -143,9 +140,8 @@ static void test_faults(void **state)
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-        if (cases[i].fault == FAULT_ACCESS) {
+        if (cases[i].fault == FAULT_ACCESS)
             vas_set_access(vas_find(stage.vas, VA_UNICAST), 0, VAS_ACCESS_READ);
-        }
         external_initiator_access(stage.initiator, cases[i].write, cases[i].va, out, sizeof out, stage_done, &stage);
         sim_run(stage.bed.sim, SIMTIME_NEVER);
         assert_int_equal(stage.done, i + 1);

@@ -92,12 +92,11 @@ static uint64_t sum_of(const Number *term, unsigned n, int fraction, ScalarType 
 {
     int greatest = NONE;
     double sum = 0, special = 0;
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < n; i++)
         if (!isfinite(term[i].value))
             special += term[i].value; /* unlike infinities make a NaN, as here */
         else if (term[i].exponent > greatest)
             greatest = term[i].exponent;
-    }
     if (special != 0)
         return float_bits(type, special, kept);
     if (greatest == NONE)

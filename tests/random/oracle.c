@@ -208,14 +208,13 @@ static void oracle_change(const Program *program, const Step *step, Image *image
     for (guint32 i = 0; i < bytes; i++)
         value[i] = step->value[i % step->width];
     memcpy(out, at, bytes);
-    if (step->kind == STEP_COUNT && step->dst.memory == MEMORY_MULTICAST) {
+    if (step->kind == STEP_COUNT && step->dst.memory == MEMORY_MULTICAST)
         for (guint32 g = 0; g < program->gpus; g++)
             oracle_apply(step->type, step->op, image->bytes[g][MEMORY_TEAM] + step->dst.offset, value, bytes);
-    } else if (step->kind == STEP_COUNT || step->kind == STEP_ATOM) {
+    else if (step->kind == STEP_COUNT || step->kind == STEP_ATOM)
         oracle_apply(step->type, step->op, at, value, bytes);
-    } else if (step->kind == STEP_EXCHANGE || memcmp(at, &step->number, bytes) == 0) {
+    else if (step->kind == STEP_EXCHANGE || memcmp(at, &step->number, bytes) == 0)
         memcpy(at, value, bytes);
-    }
 }
 
 static void oracle_step(const Program *program, const Step *step, Image *image)

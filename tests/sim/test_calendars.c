@@ -61,14 +61,12 @@ static void act(Program *program)
     case 0: sim_cancel(program->sim, &unit->event); break;
     case 1:
     case 2:
-        if (walker->process) {
+        if (walker->process)
             sim_wake(program->sim, walker->process);
-        }
         break;
     case 3:
-        if (rng_below(&program->rng, 20) == 0) {
+        if (rng_below(&program->rng, 20) == 0)
             sim_stop(program->sim);
-        }
         break;
     default:
         if (!event_is_pending(&unit->event) && program->left > 0) {
@@ -84,9 +82,8 @@ static void fire(Event *event, SimTime now_ps)
 
     assert_int_equal(now_ps, sim_now_ps(unit->program->sim));
     note(unit->program, 'e', unit->id);
-    for (guint64 n = rng_below(&unit->program->rng, 7); n > 0; n--) {
+    for (guint64 n = rng_below(&unit->program->rng, 7); n > 0; n--)
         act(unit->program);
-    }
 }
 
 static void walk(void *arg)

@@ -30,9 +30,8 @@ static void test_one_bucket(void **state)
     static const SimTime times[] = {63, 0, 63, 5, 5, 1};
     static const int expected[] = {1, 5, 3, 4, 0, 2};
 
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         insert(calendar, &events[i], times[i], (uint64_t)i);
-    }
     for (int i = 0; i < 6; i++) {
         assert_ptr_equal(take(calendar), &events[expected[i]]);
         assert_false(event_is_pending(&events[expected[i]]));
@@ -72,11 +71,9 @@ typedef struct {
 static Entry *earliest(Entry *entries)
 {
     Entry *best = NULL;
-    for (int i = 0; i < ENTRIES; i++) {
-        if (entries[i].in && (!best || event_is_before(&entries[i].event, &best->event))) {
+    for (int i = 0; i < ENTRIES; i++)
+        if (entries[i].in && (!best || event_is_before(&entries[i].event, &best->event)))
             best = &entries[i];
-        }
-    }
     return best;
 }
 

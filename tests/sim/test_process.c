@@ -122,9 +122,8 @@ static void test_order_between_processes(void **state)
         Player players[3] = {{.sim = sim, .trail = trail, .id = 0},
                              {.sim = sim, .trail = trail, .id = 1},
                              {.sim = sim, .trail = trail, .id = 2}};
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 2; i++)
             players[1 - i].peer = sim_spawn(sim, "player", play, &players[i], 0);
-        }
         sim_spawn(sim, "parent", spawn_child, &players[2], 0);
         sim_wake(sim, players[0].peer);
         sim_wake(sim, players[0].peer);
@@ -150,9 +149,8 @@ static glong resident_kib(void)
     glong pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     if (file) {
-        if (fscanf(file, "%*s %ld", &pages) != 1) {
+        if (fscanf(file, "%*s %ld", &pages) != 1)
             pages = 0;
-        }
         fclose(file);
     }
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
@@ -175,9 +173,8 @@ static void test_thousands(void **state)
     glong each_kib = (resident_kib() - before_kib) / N;
     print_message("10000 processes alive: %ld KiB resident, %ld KiB each\n", resident_kib(), each_kib);
     assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < N; i++)
         assert_int_equal(players[i].ball, 10);
-    }
     assert_int_equal(sim_now_ps(sim), 7000);
 #ifndef __SANITIZE_ADDRESS__ /* its stacks are larger */
     assert_true(each_kib < 16);
@@ -195,9 +192,8 @@ static void touch(void *arg)
 {
     Player *player = arg;
     volatile char room[20000];
-    for (gsize i = 0; i < sizeof room; i++) {
+    for (gsize i = 0; i < sizeof room; i++)
         room[i] = (char)(i | 1);
-    }
     sim_wait_ps(player->sim, 10);
     player->ball = room[player->id];
 }

@@ -44,9 +44,8 @@ static void test_below(void **state)
         assert_true(value < 10);
         seen[value]++;
     }
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10; i++)
         assert_in_range(seen[i], 9700, 10300); /* 10000 +- 3 standard deviations of 95 */
-    }
     assert_int_equal(rng_below(&rng, 1), 0);
     assert_true(rng_below(&rng, G_MAXUINT64) < G_MAXUINT64);
 }

@@ -42,11 +42,10 @@ static void memory_answer(Event *event, SimTime now_ps)
     gboolean fine = access->address + access->bytes <= MEMORY_BYTES;
 
     g_string_append_printf(trail, "answer@%" G_GUINT64_FORMAT " ", now_ps);
-    if (fine && access->kind == TLM_ACCESS_WRITE) {
+    if (fine && access->kind == TLM_ACCESS_WRITE)
         memcpy(memory->bytes + access->address, access->data, access->bytes);
-    } else if (fine) {
+    else if (fine)
         memcpy(access->data, memory->bytes + access->address, access->bytes);
-    }
     access->done(access, fine);
 }
 
@@ -93,9 +92,8 @@ struct Component : sc_module {
         for (;;) {
             wait(start);
             began = sc_time_stamp();
-            if (broken) {
+            if (broken)
                 SC_REPORT_ERROR("component", "it broke");
-            }
             guint64 out = 0x1122334455667788;
             wait(1000, SC_PS);
             status[0] = access(tlm::TLM_WRITE_COMMAND, &out, sc_time(200, SC_PS));
@@ -127,9 +125,8 @@ static void tick(Event *event, SimTime now_ps)
 {
     Ticker *ticker = EVENT_OWNER(event, Ticker, event);
     g_string_append_printf(trail, "tick@%" G_GUINT64_FORMAT " ", now_ps);
-    if (--ticker->left > 0) {
+    if (--ticker->left > 0)
         sim_after(ticker->sim, event, ticker->step_ps, EVENT_PRIORITY_LAST);
-    }
 }
 
 /* One run of the component among ticks of ours; the caller frees the trail. */

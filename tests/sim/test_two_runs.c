@@ -19,9 +19,8 @@ static void tick(Event *event, SimTime now_ps)
 {
     Ticker *ticker = EVENT_OWNER(event, Ticker, event);
     g_string_append_printf(ticker->log, "t%" G_GUINT64_FORMAT " ", now_ps);
-    if (--ticker->left > 0) {
+    if (--ticker->left > 0)
         sim_after(ticker->sim, event, ticker->step_ps, EVENT_PRIORITY_FABRIC);
-    }
 }
 
 static void count(void *arg)
@@ -72,14 +71,11 @@ static void test_by_turns(void **state)
     (void)state;
     Ticker tickers[4];
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         ticker_start(&tickers[i], (SimCalendar)(i % 2), 50);
-    }
-    for (SimTime until_ps = 0; until_ps <= 400; until_ps += 40) {
-        for (int i = 0; i < 4; i++) {
+    for (SimTime until_ps = 0; until_ps <= 400; until_ps += 40)
+        for (int i = 0; i < 4; i++)
             sim_run(tickers[i].sim, MAX(until_ps, sim_now_ps(tickers[i].sim)));
-        }
-    }
     for (int i = 0; i < 4; i++) {
         assert_string_equal(tickers[i].log->str, EXPECTED);
         ticker_end(&tickers[i]);

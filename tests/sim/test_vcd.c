@@ -18,9 +18,8 @@ static void fire(Event *event, SimTime now_ps)
     (void)now_ps;
     unit->credits += 3;
     unit->busy ^= 1;
-    if (--unit->left > 0) {
+    if (--unit->left > 0)
         sim_after(unit->sim, event, 1000, EVENT_PRIORITY_FABRIC);
-    }
 }
 
 static char *run_traced(SimCalendar calendar, const char *path)

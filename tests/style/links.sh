@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 # "source object" of each object whose source the tree has; what is position-independent goes before what is not.
 objects() {
-    find sim model observe ptx device api coll traces bench validate explore cli lib -name '*.o' 2>/dev/null |
+    find sim model observe ptx device machine api coll traces bench validate explore cli lib -name '*.o' 2>/dev/null |
         LC_ALL=C sort | while read -r object; do
         folder=${object%/*} name=${object##*/}
         folder=${folder%/.libs} name=${name%.o}
@@ -80,12 +80,13 @@ against_order() {
         below["model"] = " sim "
         below["observe"] = below["ptx"] = " sim model "
         below["device"] = " sim model observe ptx "
-        below["api"] = below["coll"] = below["device"] "device "
+        below["machine"] = below["coll"] = below["device"] "device "
+        below["api"] = below["machine"] "machine "
         below["traces"] = below["bench"] = below["coll"] "coll "
         below["validate"] = below["coll"] "coll bench "
         below["explore"] = below["coll"] "coll traces bench validate "
         below["lib"] = below["coll"] "coll "
-        below["cli"] = below["coll"] "api coll traces bench validate explore "
+        below["cli"] = below["coll"] "machine api coll traces bench validate explore "
         inside["ptx/read"] = " "
         inside["ptx/translate"] = " ptx/read "
         inside["ptx/run"] = " ptx/read ptx/translate "

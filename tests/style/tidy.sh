@@ -9,10 +9,10 @@ found=$(mktemp)
 trap 'rm -f "$complaints" "$found"' EXIT
 allow=tests/style/tidy.allow
 columns=120
-order="sim <- model <- {observe, ptx} <- device <- {api, coll <- {traces, bench <- validate} <- explore <- cli}"
+order="sim <- model <- {observe, ptx} <- device <- {machine <- api, coll <- {traces, bench <- validate} <- explore <- cli}"
 
 folders=
-for folder in sim model observe ptx device api coll traces bench validate explore cli lib tests examples; do
+for folder in sim model observe ptx device machine api coll traces bench validate explore cli lib tests examples; do
     [ ! -d $folder ] || folders="$folders $folder"
 done
 
@@ -65,12 +65,13 @@ check_c() {
         below["model"] = " sim "
         below["observe"] = below["ptx"] = " sim model "
         below["device"] = " sim model observe ptx "
-        below["api"] = below["coll"] = below["device"] "device "
+        below["machine"] = below["coll"] = below["device"] "device "
+        below["api"] = below["machine"] "machine "
         below["traces"] = below["bench"] = below["coll"] "coll "
         below["validate"] = below["coll"] "coll bench "
         below["explore"] = below["coll"] "coll traces bench validate "
         below["lib"] = below["coll"] "coll "
-        below["cli"] = below["coll"] "api coll traces bench validate explore "
+        below["cli"] = below["coll"] "machine api coll traces bench validate explore "
         # What other rooms see of those of ptx: what is outside of ptx (0), and what is in it (1).
         doors[0] = " ptx/forms.h ptx/read/fatbin.h ptx/translate/code.h ptx/run/warp.h ptx/tensor_map.h "
         doors[1] = " ptx/forms.h ptx/fragment.h ptx/operations.h ptx/read/module.h ptx/read/body.h ptx/read/sreg.h ptx/translate/code.h ptx/tensor_map.h "
@@ -197,7 +198,7 @@ check_docs() {
             grep -q -E "(^|[ *(])$name\(" $(sources) /dev/null ||
                 echo "$doc:$line: no function is called $name()"
         done
-        grep -n -o -E '`(sim|model|observe|ptx|device|api|coll|traces|bench|validate|explore|cli|lib|tests|docs|examples)/[A-Za-z0-9_./-]+`' "$doc" |
+        grep -n -o -E '`(sim|model|observe|ptx|device|machine|api|coll|traces|bench|validate|explore|cli|lib|tests|docs|examples)/[A-Za-z0-9_./-]+`' "$doc" |
             tr -d '`' | while IFS=: read -r line path; do
             [ -e "$path" ] || echo "$doc:$line: there is no $path"
         done

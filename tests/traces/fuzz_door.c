@@ -49,9 +49,8 @@ static void write_file(const char *path, const char *mode, const guint8 *data, g
     if (file) {
         gzwrite(file, data, (unsigned)bytes);
         gzclose(file);
-        if (cut > 0 && truncate(path, (off_t)cut) != 0) {
+        if (cut > 0 && truncate(path, (off_t)cut) != 0)
             g_error("%s cannot be cut", path);
-        }
     }
 }
 
@@ -59,14 +58,12 @@ static void write_file(const char *path, const char *mode, const guint8 *data, g
 static int open_pipe(const guint8 *data, gsize bytes)
 {
     int ends[2];
-    if (bytes > 60000 || pipe2(ends, O_CLOEXEC) != 0) {
+    if (bytes > 60000 || pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    }
     gboolean all = write(ends[1], data, bytes) == (gssize)bytes;
     close(ends[1]);
-    if (!all) {
+    if (!all)
         close(ends[0]);
-    }
     return all ? ends[0] : -1;
 }
 
@@ -89,11 +86,10 @@ static void add_file(Door *door, Rng *rng, const char *pattern, const guint8 *da
 static void close_door(Door *door)
 {
     for (guint i = 0; i < door->n; i++) {
-        if (door->pipe[i] >= 0) {
+        if (door->pipe[i] >= 0)
             close(door->pipe[i]);
-        } else {
+        else
             g_unlink(door->path[i]);
-        }
         g_free(door->path[i]);
     }
     g_rmdir(door->folder);
@@ -122,9 +118,8 @@ static void drive(const Door *door, Rng *rng)
             match_free(match);
         }
     }
-    if (jobs) {
+    if (jobs)
         g_ptr_array_free(jobs, TRUE);
-    }
     g_free(joined);
 }
 
@@ -135,9 +130,8 @@ static void one(const FuzzSeed *seed, const guint8 *data, gsize bytes, guint64 t
     Rng rng;
     rng_init(&rng, rng_hash(turn), "fuzz/door");
     door.folder = g_dir_make_tmp("fanout-fuzz-XXXXXX", NULL);
-    if (!door.folder) {
+    if (!door.folder)
         g_error("no temporary folder");
-    }
     const char *pattern = whole[rng_below(&rng, G_N_ELEMENTS(whole))];
     gsize seed_bytes = seed->bytes > 0 ? seed->bytes : strlen(seed->text);
     for (guint64 n = 1 + rng_below(&rng, FILES_MAX - 1); n > 0; n--) { /* one fewer than places: they end with NULL */

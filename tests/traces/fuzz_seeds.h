@@ -159,9 +159,8 @@ static inline void seeds_begin(void)
 {
     sqlite3 *db;
     sqlite3_int64 bytes = 0;
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK || sqlite3_exec(db, nsight_export, NULL, NULL, NULL) != SQLITE_OK) {
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK || sqlite3_exec(db, nsight_export, NULL, NULL, NULL) != SQLITE_OK)
         g_error("no database: %s", sqlite3_errmsg(db));
-    }
     FuzzSeed *seed = &seeds[G_N_ELEMENTS(seeds) - 1];
     seed->text = (const char *)sqlite3_serialize(db, "main", &bytes, 0);
     seed->bytes = (gsize)bytes;

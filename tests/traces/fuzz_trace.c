@@ -33,9 +33,8 @@ static void drive(const char *format, const guint8 *data, gsize bytes, gboolean 
         g_clear_error(&error);
         trace = trace_read_input(input_open_memory("fuzz.0.x", data, bytes), &spec, &error);
     }
-    if ((!trace) != (error != NULL)) {
+    if ((!trace) != (error != NULL))
         g_error("%s: %s: %.*s", format, error ? error->message : "neither trace nor error", (int)bytes, data);
-    }
     if (!trace) {
         g_assert(error->message[0] != 0 && g_utf8_validate(error->message, -1, NULL));
         g_error_free(error);
@@ -55,12 +54,10 @@ static void drive(const char *format, const guint8 *data, gsize bytes, gboolean 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize bytes)
 {
     guint formats = 0;
-    while (trace_formats()[formats]) {
+    while (trace_formats()[formats])
         formats++;
-    }
-    if (bytes > 0) {
+    if (bytes > 0)
         drive(trace_formats()[data[0] % formats]->name, data + 1, bytes - 1, data[0] >= 128);
-    }
     return 0;
 }
 
@@ -89,9 +86,8 @@ int main(int argc, char **argv)
         TraceReadSpec spec = {.format = seeds[s].name, .world = silent ? 4 : 0};
         GError *error = NULL;
         Trace *trace = trace_read_input(input_open_memory("seed", seeds[s].text, whole), &spec, &error);
-        if (!trace) {
+        if (!trace)
             g_error("the seed of %s is no trace: %s", seeds[s].name, error->message);
-        }
         trace_free(trace);
     }
     return argc > 1 ? 0 : fuzz_run(seeds, G_N_ELEMENTS(seeds), one);

@@ -152,9 +152,8 @@ static char *make_files(const Case *c)
                                                    "\"world_size\": %d}, ",
                                                    w->rank, w->world);
         guint n = w->world > 0 ? (guint)w->world : c->world;
-        while (n == 0 || (w->world < 0 && c->world == 0 && n < FILES_MAX && c->files[n].name)) {
+        while (n == 0 || (w->world < 0 && c->world == 0 && n < FILES_MAX && c->files[n].name))
             n++;
-        }
         char *text = strcmp(c->format, "kineto") == 0 ? g_strdup_printf(KINETO, info, n) : g_strdup(ET);
         assert_true(g_file_set_contents(path, text, -1, NULL));
         g_free(text);
@@ -189,30 +188,26 @@ static void test_grouping(void **state)
         guint n = 0;
         for (guint k = 0; k < FILES_MAX; k++) {
             const char *name = c->named[0] ? c->named[k] : c->files[k].name;
-            if (name) {
+            if (name)
                 paths[n++] = g_build_filename(dir, name, NULL);
-            }
         }
         TraceReadSpec spec = {.world = c->world};
         GError *error = NULL;
         GPtrArray *jobs = trace_read_jobs((const char *const *)paths, n, &spec, &error);
-        if (!jobs) {
+        if (!jobs)
             fail_msg("%s: %s", c->what, error->message);
-        }
         GString *got = g_string_new(NULL);
         for (guint j = 0; j < jobs->len; j++) {
             const Trace *trace = jobs->pdata[j];
             g_string_append_printf(got, "%s%u/%u", j > 0 ? " " : "", trace->recorded_ranks, trace->world);
         }
-        if (strcmp(got->str, c->jobs) != 0) {
+        if (strcmp(got->str, c->jobs) != 0)
             fail_msg("%s: jobs %s, should be %s", c->what, got->str, c->jobs);
-        }
         g_string_free(got, TRUE);
         g_ptr_array_free(jobs, TRUE);
         remove_files(c, dir);
-        for (guint k = 0; k < n; k++) {
+        for (guint k = 0; k < n; k++)
             g_free(paths[k]);
-        }
         g_free(dir);
     }
 }
@@ -223,9 +218,8 @@ static void test_order(void **state)
 {
     (void)state;
     const Case *c = NULL;
-    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
         c = g_str_has_prefix(cases[i].what, "ten ranks") ? &cases[i] : c;
-    }
     char *dir = make_files(c), *first = g_build_filename(dir, "e9.json", NULL),
          *second = g_build_filename(dir, "e10.json", NULL);
     const char *paths[] = {second, first};
@@ -237,9 +231,8 @@ static void test_order(void **state)
     assert_string_equal(trace->files->pdata[trace_record(trace, 0)->source.file], first);
     assert_string_equal(trace->files->pdata[trace_record(trace, 1)->source.file], second);
     gboolean said = FALSE;
-    for (guint i = 0; i < trace->notes->len; i++) {
+    for (guint i = 0; i < trace->notes->len; i++)
         said |= strstr(trace->notes->pdata[i], "in the order of the numbers") != NULL;
-    }
     assert_true(said);
     g_ptr_array_free(jobs, TRUE);
     remove_files(c, dir);

@@ -48,9 +48,8 @@ static SimTime run_plan(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("p.json", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     FabricSpec fabric = {0};
     ParamSet *set = param_set_new();
     device_params(set, &fabric);
@@ -59,9 +58,8 @@ static SimTime run_plan(const char *text)
     ReplayJob job = {trace, match_new(trace, FALSE, NULL), gpus};
     ReplaySpec spec = {.fabric = &fabric, .memo = TRUE, .compute_ppm = 1000000, .sim.seed = 1};
     ReplayResult *result = replay_run(&spec, &job, 1, &error);
-    if (!result && !g_error_matches(error, COLL_ERROR, COLL_ERROR_STUCK)) {
+    if (!result && !g_error_matches(error, COLL_ERROR, COLL_ERROR_STUCK))
         fail_msg("%s", error->message);
-    }
     SimTime time_ps = result ? result->total_ps : 0;
     g_clear_error(&error);
     replay_result_free(result);
@@ -113,9 +111,8 @@ static void test_ends(void **state)
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *text = plan_text(cases[i].first, cases[i].second);
-        if (run_plan(text) == 0) {
+        if (run_plan(text) == 0)
             fail_msg("%s: got stuck", cases[i].what);
-        }
         g_free(text);
     }
 }
@@ -138,9 +135,8 @@ static void test_waits(void **state)
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *text = plan_text(cases[i].first, cases[i].second);
-        if (run_plan(text) != 0) {
+        if (run_plan(text) != 0)
             fail_msg("%s: came to an end", cases[i].what);
-        }
         g_free(text);
     }
 }

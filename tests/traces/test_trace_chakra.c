@@ -50,9 +50,8 @@ static GByteArray *new_file(void)
 static GByteArray *new_node(guint64 id, guint type)
 {
     GByteArray *node = g_byte_array_new();
-    if (id > 0) {
+    if (id > 0)
         put_number(node, 1, id);
-    }
     put_bytes(node, 2, "n", 1);
     put_number(node, 3, type);
     return node;
@@ -67,18 +66,15 @@ static Trace *read_bytes(GByteArray *file, guint32 world, gboolean lenient, GErr
 static void expect_refused(GByteArray *file, guint32 world, const char *says, guint64 skipped)
 {
     GError *error = NULL;
-    if (read_bytes(file, world, FALSE, &error)) {
+    if (read_bytes(file, world, FALSE, &error))
         fail_msg("taken, should say '%s'", says);
-    }
-    if (!strstr(error->message, says) || !g_str_has_prefix(error->message, "a.0.et: byte ")) {
+    if (!strstr(error->message, says) || !g_str_has_prefix(error->message, "a.0.et: byte "))
         fail_msg("'%s' should say '%s'", error->message, says);
-    }
     g_clear_error(&error);
     put_message(file, new_node(999, 4)); /* something is left to replay */
     Trace *trace = read_bytes(file, world, TRUE, &error);
-    if (skipped > 0 && !trace) {
+    if (skipped > 0 && !trace)
         fail_msg("lenient: %s", error->message);
-    }
     assert_int_equal(trace ? trace_skipped(trace) : 0, skipped);
     trace_free(trace);
     g_clear_error(&error);
@@ -137,9 +133,8 @@ static void test_rounded(void **state)
     assert_non_null(trace);
     assert_true(trace_record(trace, 0)->bytes_in == 12 && trace_record(trace, 0)->bytes_out == 3);
     gboolean said = FALSE;
-    for (guint i = 0; i < trace->notes->len; i++) {
+    for (guint i = 0; i < trace->notes->len; i++)
         said |= strstr(trace->notes->pdata[i], "are rounded up: 1 of reduce_scatter") != NULL;
-    }
     assert_true(said);
     trace_free(trace);
     g_byte_array_free(file, TRUE);
@@ -278,9 +273,8 @@ static void test_round_trip(void **state)
     TraceReadSpec spec = {0};
     const char *paths[] = {prefix};
     GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
-    if (!jobs) {
+    if (!jobs)
         fail_msg("%s", error->message);
-    }
     assert_int_equal(jobs->len, 1);
     char *before = write_text_string(trace), *after = write_text_string(jobs->pdata[0]);
     assert_string_equal(after, before);
@@ -308,9 +302,8 @@ static void count_file(const char *path, guint64 counts[16], guint64 bytes[16])
         guint64 type = 0, size = 0, length = 0;
         for (guint shift = 0;; shift += 7) {
             length |= (guint64)(data[at] & 0x7f) << shift;
-            if (!(data[at++] & 0x80)) {
+            if (!(data[at++] & 0x80))
                 break;
-            }
         }
         const char *end = data + at + length;
         for (const char *p = data + at; message > 0 && p + 14 < end; p++) {
@@ -319,18 +312,16 @@ static void count_file(const char *path, guint64 counts[16], guint64 bytes[16])
                        "comm_size\x48",
                        12) == 0) {
                 size = (guint8)p[12] & 0x7f;
-                for (guint i = 1; p[11 + i] & 0x80; i++) {
+                for (guint i = 1; p[11 + i] & 0x80; i++)
                     size |= (guint64)(p[12 + i] & 0x7f) << (7 * i);
-                }
             }
         }
         const char *name = data + at;
         for (name += *name == 0x08 ? 2 : 0; *name != 0x12 && name < end; name++) { /* over the id */
         }
         name = message > 0 && name < end ? name : NULL;
-        if (name) { /* name, then 0x18 type */
+        if (name) /* name, then 0x18 type */
             type = name[2 + name[1]] == 0x18 ? (guint64)name[3 + name[1]] : 0;
-        }
         counts[type]++;
         bytes[type] += size;
         at += length;
@@ -349,9 +340,8 @@ static void test_shared_counts(void **state)
                 {"chakra/custom_ring_allreduce_8npus_1MB", "custom_allreduce"}};
     for (guint s = 0; s < 2; s++) {
         Trace *trace = trace_test_read_shared(sets[s].folder);
-        if (!trace) {
+        if (!trace)
             skip();
-        }
         guint64 counts[16] = {0}, bytes[16] = {0}, own_counts[16] = {0}, own_bytes[16] = {0};
         for (guint rank = 0; rank < 8; rank++) {
             char *name = g_strdup_printf("%s/%s.%u.et", sets[s].folder, sets[s].file, rank);

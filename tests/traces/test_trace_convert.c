@@ -8,15 +8,13 @@ static void read_back(const char *path, guint64 *sent, guint32 world)
     TraceReadSpec spec = {0};
     GError *error = NULL;
     GPtrArray *jobs = trace_read_jobs(&path, 1, &spec, &error);
-    if (!jobs) {
+    if (!jobs)
         fail_msg("%s", error->message);
-    }
     Trace *trace = jobs->pdata[0];
     assert_int_equal(trace->world, world);
     Match *match = match_new(trace, FALSE, &error);
-    if (!match) {
+    if (!match)
         fail_msg("%s", error->message);
-    }
     for (guint i = 0; i < trace->records->len; i++) {
         const Record *r = trace_record(trace, i);
         sent[r->rank] += r->op == RECORD_SEND ? r->bytes_in : 0;
@@ -60,9 +58,8 @@ static void test_goal(void **state)
         for (guint r = 0; r < 5; r++) {
             total += sent[r];
             want += 2 * cases[i].sent[r];
-            if (!strstr(cases[i].line, "broadcast")) {
+            if (!strstr(cases[i].line, "broadcast"))
                 assert_int_equal(sent[r], 2 * cases[i].sent[r]);
-            }
         }
         assert_int_equal(total, want);
         trace_free(trace);
@@ -77,17 +74,15 @@ static void test_goal_again(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("goal/binary_tree_32.goal");
-    if (!trace) {
+    if (!trace)
         skip();
-    }
     char *path = g_build_filename(g_get_tmp_dir(), "fanout-test-again.goal", NULL);
     GError *error = NULL;
     assert_true(write_goal(trace, path, FALSE, &error));
     guint64 sent[32] = {0}, total = 0;
     read_back(path, sent, 32);
-    for (guint r = 0; r < 32; r++) {
+    for (guint r = 0; r < 32; r++)
         total += sent[r];
-    }
     assert_int_equal(total, 31);
     g_unlink(path);
     g_free(path);
@@ -100,18 +95,16 @@ static void test_real_round_trip(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("kineto/ddp_resnet_2ranks.json.gz");
-    if (!trace) {
+    if (!trace)
         skip();
-    }
     char *dir = g_dir_make_tmp("fanout-XXXXXX", NULL), *prefix = g_build_filename(dir, "k", NULL);
     GError *error = NULL;
     assert_true(write_chakra(trace, prefix, &error));
     TraceReadSpec spec = {0};
     const char *paths[] = {prefix};
     GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
-    if (!jobs) {
+    if (!jobs)
         fail_msg("%s", error->message);
-    }
     char *before = write_text_string(trace), *after = write_text_string(jobs->pdata[0]);
     Trace *text = trace_test_read("k.trace", before, strlen(before), FALSE, &error);
     assert_non_null(text);

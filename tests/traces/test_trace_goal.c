@@ -4,9 +4,8 @@ static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("x.goal", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     return trace;
 }
 
@@ -52,9 +51,8 @@ static void test_bad_lines(void **state)
         {"num_ranks 0\n", ":1: should read 'num_ranks N'", 0},
         {"num_ranks 2\nrank 0 {\n}\nrank 0 {\n}\n", "rank 0 is given twice", 0},
     };
-    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
         trace_test_refused("x.goal", cases[i].text, strlen(cases[i].text), cases[i].says, cases[i].skipped);
-    }
 }
 
 /* Proves that the public tree of 32 ranks has the sends and receives that a search through its text
@@ -63,9 +61,8 @@ static void test_shared_counts(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("goal/binary_tree_32.goal");
-    if (!trace) {
+    if (!trace)
         skip();
-    }
     char *path = trace_test_shared("goal/binary_tree_32.goal"), *text;
     assert_true(g_file_get_contents(path, &text, NULL, NULL));
     guint sends = 0, recvs = 0, own_sends = 0, own_recvs = 0;
@@ -134,9 +131,8 @@ static GByteArray *binary_file(gboolean starts)
         put_node(file, 1, 3, 0, 5, 0, 0, 2, 0, 2);
     }
     put(file, 1, 4);
-    if (starts) {
+    if (starts)
         put(file, 2, 4);
-    }
     put(file, 1, 4);
     put(file, 1, 4);
     put(file, 0, 4);

@@ -17,9 +17,8 @@ static Match *match_text(const char *text, Trace **trace)
     GError *error = NULL;
     *trace = trace_test_read("i.log", text, strlen(text), FALSE, &error);
     Match *match = *trace ? match_new(*trace, FALSE, &error) : NULL;
-    if (!match) {
+    if (!match)
         fail_msg("%s", error->message);
-    }
     return match;
 }
 
@@ -55,9 +54,8 @@ static void test_inspector(void **state)
     check(trace, match, 3, RECORD_SEND, 512, 512);
     assert_true(trace_record(trace, 0)->duration_ps == 12500000 && trace_record(trace, 0)->dtype == RECORD_F32);
     gboolean said = FALSE;
-    for (guint i = 0; i < trace->notes->len; i++) {
+    for (guint i = 0; i < trace->notes->len; i++)
         said |= strstr(trace->notes->pdata[i], "left out: 2 of PutSignal") != NULL;
-    }
     assert_true(said);
     match_free(match);
     trace_free(trace);
@@ -92,9 +90,8 @@ static void test_events(void **state)
     check(trace, match, 1, RECORD_SEND, 256, 256);
     assert_int_equal(trace_record(trace, 0)->dtype, RECORD_BF16);
     gboolean said = FALSE;
-    for (guint i = 0; i < trace->notes->len; i++) {
+    for (guint i = 0; i < trace->notes->len; i++)
         said |= strstr(trace->notes->pdata[i], "left out: 1 of PutSignal") != NULL;
-    }
     assert_true(said);
     match_free(match);
     trace_free(trace);

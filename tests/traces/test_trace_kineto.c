@@ -25,9 +25,8 @@ static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("k.json", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     return trace;
 }
 
@@ -171,9 +170,8 @@ static void test_shared_counts(void **state)
     (void)state;
     char *path = trace_test_shared("kineto/ddp_resnet_2ranks.json.gz");
     Trace *trace = trace_test_read_shared("kineto/ddp_resnet_2ranks.json.gz");
-    if (!trace) {
+    if (!trace)
         skip();
-    }
     guint64 counts[2] = {0}, bytes[2] = {0}, own_counts[2] = {0}, own_bytes[2] = {0};
     count_kernels(path, counts, bytes);
     guint64 *ends = g_new0(guint64, trace->records->len);
@@ -187,12 +185,10 @@ static void test_shared_counts(void **state)
             assert_true(r->op == RECORD_ALL_REDUCE || r->op == RECORD_BROADCAST);
         }
         guint64 ready = 0;
-        for (guint k = 0; k < i; k++) {
+        for (guint k = 0; k < i; k++)
             ready = trace_record(trace, k)->stream == r->stream ? MAX(ready, ends[k]) : ready;
-        }
-        for (guint k = 0; k < r->dep_count; k++) {
+        for (guint k = 0; k < r->dep_count; k++)
             ready = MAX(ready, ends[g_array_index(trace->deps, guint32, r->dep_first + k)]);
-        }
         assert_true(ready + r->gap_ps == r->start_ps);
         ends[i] = r->start_ps + r->duration_ps;
     }
@@ -254,9 +250,8 @@ static void test_memory(void **state)
 {
     (void)state;
     const char *sanitize = g_getenv("SANITIZE");
-    if (sanitize && strcmp(sanitize, "no") != 0) {
+    if (sanitize && strcmp(sanitize, "no") != 0)
         skip(); /* whose own memory grows */
-    }
     char *path = g_build_filename(g_get_tmp_dir(), "fanout-test-memory.json", NULL);
     FILE *file = fopen(path, "w");
     fputs(HEAD("1"), file);

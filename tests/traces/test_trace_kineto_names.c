@@ -23,9 +23,8 @@ static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("k.json", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     return trace;
 }
 
@@ -77,9 +76,8 @@ static void test_understood(void **state)
         }
         assert_int_equal(trace->notes->len, 0);
         assert_int_equal(trace_skipped(trace), 0);
-        if (r->op == RECORD_SEND || r->op == RECORD_RECV) {
+        if (r->op == RECORD_SEND || r->op == RECORD_RECV)
             assert_int_equal(r->peer, r->op == RECORD_SEND ? 2 : 3);
-        }
         trace_free(trace);
     }
 }
@@ -122,9 +120,8 @@ static void test_noted(void **state)
         assert_true(r->op == RECORD_COMPUTE && r->duration_ps == 100500000 && !r->skipped);
         assert_int_equal(trace_skipped(trace), 0);
         assert_int_equal(trace->notes->len, 1);
-        if (!strstr(trace->notes->pdata[0], cases[i].note)) {
+        if (!strstr(trace->notes->pdata[0], cases[i].note))
             fail_msg("'%s' should say '%s'", (char *)trace->notes->pdata[0], cases[i].note);
-        }
         trace_free(trace);
     }
 }
@@ -222,9 +219,8 @@ static void test_coalesced_once(void **state)
     Trace *trace = read_text(
         TRACE(ANNOTATION("nccl:all_gather_into_tensor_coalesced", "[8], [8]") LAUNCH("1") LAUNCH("2"), "gemm", ""));
     guint64 bytes = 0;
-    for (guint i = 0; i < trace->records->len; i++) {
+    for (guint i = 0; i < trace->records->len; i++)
         bytes += trace_record(trace, i)->bytes_in;
-    }
     assert_int_equal(bytes, 64);
     assert_int_equal(trace->notes->len, 1);
     assert_non_null(strstr(trace->notes->pdata[0], "whose bytes the call's first kernel moves"));
@@ -278,9 +274,8 @@ static void test_wraps(void **state)
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         GError *error = NULL;
         Trace *trace = trace_test_read("k.json", cases[i].text, strlen(cases[i].text), FALSE, &error);
-        if (trace || !strstr(error->message, cases[i].says)) {
+        if (trace || !strstr(error->message, cases[i].says))
             fail_msg("case %u: '%s' should say '%s'", (guint)i, trace ? "read" : error->message, cases[i].says);
-        }
         g_clear_error(&error);
     }
 }

@@ -47,9 +47,8 @@ static void test_one_group(void **state)
         if (trace) {
             const RecordGroup *group = trace_group_at(trace, trace_record(trace, 0)->group);
             assert_int_equal(group->n, 250000);
-            for (guint32 place = 0; place < group->n; place += 12345) {
+            for (guint32 place = 0; place < group->n; place += 12345)
                 assert_int_equal(record_group_place(group, group->ranks[place]), place);
-            }
             assert_int_equal(record_group_place(group, 250000), RECORD_NO_PLACE);
         } else {
             assert_non_null(strstr(message, "each below 250000 and named once"));
@@ -67,9 +66,8 @@ static void test_many_groups(void **state)
     (void)state;
     for (guint n = 120; n <= 400; n += 280) {
         GString *text = g_string_new("fanout-trace 1\nworld 250000\n");
-        for (guint i = 0; i < n; i++) {
+        for (guint i = 0; i < n; i++)
             g_string_append_printf(text, "group g%u 0-249999\n", i);
-        }
         g_string_append(text, "rank 0\n1 compute 1us\n");
         char *message;
         Trace *trace = read_text(text->str, &message);
@@ -86,9 +84,8 @@ static void test_many_ranks(void **state)
 {
     (void)state;
     GString *text = g_string_new("fanout-trace 1\nworld 250000\ngroup g 249999,0-249998\n");
-    for (guint i = 0; i < 50000; i++) {
+    for (guint i = 0; i < 50000; i++)
         g_string_append_printf(text, "rank %u\n1 all_reduce group=g bytes=16\n", i * 2);
-    }
     char *message;
     Trace *trace = read_text(text->str, &message);
     assert_non_null(trace);

@@ -7,9 +7,8 @@ static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("m.trace", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     return trace;
 }
 
@@ -27,9 +26,8 @@ static void test_matching(void **state)
                                   "rank 3\n1 recv from=0 tag=6 bytes=32\n2 recv from=0 tag=5 bytes=64\n");
     GError *error = NULL;
     Match *match = match_new(trace, FALSE, &error);
-    if (!match) {
+    if (!match)
         fail_msg("%s", error->message);
-    }
     assert_int_equal(match->items->len, 4);
     const MatchItem *item = &g_array_index(match->items, MatchItem, 1);
     assert_true(item->op == RECORD_ALL_GATHER && item->n == 2 && item->sequence == 1);
@@ -82,9 +80,8 @@ static void test_mismatches(void **state)
         GError *error = NULL;
         Trace *trace = read_text(text);
         assert_null(match_new(trace, FALSE, &error));
-        if (!strstr(error->message, cases[i].says)) {
+        if (!strstr(error->message, cases[i].says))
             fail_msg("'%s' should say '%s'", error->message, cases[i].says);
-        }
         g_clear_error(&error);
         Match *match = match_new(trace, TRUE, &error);
         assert_non_null(match);
@@ -135,13 +132,11 @@ static void test_selection(void **state)
         GError *error = NULL;
         assert_true(trace_select(trace, &selection, &error));
         Match *match = match_new(trace, FALSE, &error);
-        if (!match) {
+        if (!match)
             fail_msg("%s", error->message);
-        }
         guint played = 0;
-        for (guint k = 0; k < match->items->len; k++) {
+        for (guint k = 0; k < match->items->len; k++)
             played += !g_array_index(match->items, MatchItem, k).skipped;
-        }
         assert_int_equal(trace->records->len, cases[i].records);
         assert_int_equal(match->items->len, cases[i].items);
         assert_int_equal(played, cases[i].played);

@@ -13,9 +13,8 @@ static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("x.log", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     return trace;
 }
 
@@ -102,13 +101,11 @@ static void test_left_out(void **state)
                         CALL("1", "AllShuffle", "8", "7", "0", "0xa1", "");
     GError *error = NULL;
     Trace *trace = trace_test_read("x.log", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     Match *match = match_new(trace, FALSE, &error);
-    if (!match) {
+    if (!match)
         fail_msg("%s", error->message);
-    }
     assert_int_equal(match->items->len, 1);
     guint32 first = g_array_index(match->members, guint32, 0);
     assert_true(trace_record(trace, first)->op == RECORD_ALL_REDUCE && trace_record(trace, first)->bytes_in == 8192);
@@ -116,12 +113,10 @@ static void test_left_out(void **state)
                                         "left out: 1 of AllShuffle", "take no time: 2 of all_reduce"};
     for (guint n = 0; n < G_N_ELEMENTS(notes); n++) {
         gboolean said = FALSE;
-        for (guint i = 0; i < trace->notes->len; i++) {
+        for (guint i = 0; i < trace->notes->len; i++)
             said |= strstr(trace->notes->pdata[i], notes[n]) != NULL;
-        }
-        if (!said) {
+        if (!said)
             fail_msg("no note says '%s'", notes[n]);
-        }
     }
     match_free(match);
     trace_free(trace);

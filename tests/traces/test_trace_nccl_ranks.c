@@ -16,9 +16,8 @@ static char *operations(const Trace *trace)
     for (guint i = 0; i < trace->records->len; i++) {
         const Record *r = trace_record(trace, i);
         g_string_append_printf(text, "%s%u %s", i > 0 ? "; " : "", r->rank, record_op_name(r->op));
-        if (r->peer >= 0) {
+        if (r->peer >= 0)
             g_string_append_printf(text, " %d", r->peer);
-        }
     }
     return g_string_free(text, FALSE);
 }
@@ -85,18 +84,15 @@ static void test_ranks(void **state)
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         GError *error = NULL;
         Trace *trace = trace_test_read("x.log", cases[i].text, strlen(cases[i].text), FALSE, &error);
-        if (!trace) {
+        if (!trace)
             fail_msg("%s: %s", cases[i].what, error->message);
-        }
         char *got = operations(trace);
-        if (strcmp(got, cases[i].operations) != 0) {
+        if (strcmp(got, cases[i].operations) != 0)
             fail_msg("%s: %s; should be %s", cases[i].what, got, cases[i].operations);
-        }
         g_free(got);
         Match *match = match_new(trace, FALSE, &error);
-        if (!match) {
+        if (!match)
             fail_msg("%s: %s", cases[i].what, error->message);
-        }
         match_free(match);
         trace_free(trace);
     }
@@ -125,9 +121,8 @@ static void test_files(void **state)
     TraceReadSpec spec = {0};
     GError *error = NULL;
     GPtrArray *jobs = trace_read_jobs(mixed, 4, &spec, &error);
-    if (!jobs) {
+    if (!jobs)
         fail_msg("%s", error->message);
-    }
     assert_int_equal(jobs->len, 2);
     for (guint j = 0; j < 2; j++) {
         const Trace *trace = jobs->pdata[j];
@@ -143,9 +138,8 @@ static void test_files(void **state)
         const Trace *trace = jobs->pdata[j];
         assert_true(trace->world == 2 && trace->recorded_ranks == 2);
         gboolean said = FALSE;
-        for (guint i = 0; i < trace->notes->len; i++) {
+        for (guint i = 0; i < trace->notes->len; i++)
             said |= strstr(trace->notes->pdata[i], "shares no communicator") != NULL;
-        }
         assert_true(said);
     }
     g_ptr_array_free(jobs, TRUE);

@@ -44,9 +44,8 @@ static void test_operations(void **state)
                            " \"size\": 1}], \"channel_type\": \"switch\", \"reduce_op\": \"sum\"}]}");
     GError *error = NULL;
     Trace *trace = trace_test_read("p.json", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     assert_true(trace->world == 2 && trace->records->len == 2 && trace->plan->bytes == 1 << 20);
     const PlanRank *rank = &g_array_index(trace->plan->ranks, PlanRank, 0);
     const GArray *ops = g_array_index(rank->blocks, PlanBlock, 0).ops;
@@ -104,9 +103,8 @@ static void test_shared_plan(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("mscclpp/reduce_nvls.json");
-    if (!trace) {
+    if (!trace)
         skip();
-    }
     assert_int_equal(trace->world, 2);
     for (guint r = 0; r < 2; r++) {
         const PlanRank *rank = &g_array_index(trace->plan->ranks, PlanRank, r);

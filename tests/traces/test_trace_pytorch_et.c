@@ -15,9 +15,8 @@ static Trace *read_text(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("et.json", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     return trace;
 }
 
@@ -91,13 +90,11 @@ static void test_types(void **state)
                             old ? "input_types" : "types", cases[c].type, old ? "" : "}");
         Trace *trace = read_text(text);
         const Record *r = trace_record(trace, 0);
-        if (r->dtype != cases[c].dtype || r->bytes_in != 100 * cases[c].bytes) {
+        if (r->dtype != cases[c].dtype || r->bytes_in != 100 * cases[c].bytes)
             fail_msg("%s: %s, %u bytes", cases[c].type, record_dtype_name(r->dtype), (guint)r->bytes_in);
-        }
         gboolean noted = FALSE;
-        for (guint k = 0; k < trace->notes->len; k++) {
+        for (guint k = 0; k < trace->notes->len; k++)
             noted |= strstr(trace->notes->pdata[k], "element type is not said") != NULL;
-        }
         assert_int_equal(noted, cases[c].noted);
         trace_free(trace);
         g_free(text);
@@ -118,9 +115,8 @@ static void test_unknown(void **state)
     assert_int_equal(trace->records->len, 1);
     assert_int_equal(trace_record(trace, 0)->op, RECORD_ALL_GATHER);
     gboolean said = FALSE;
-    for (guint k = 0; k < trace->notes->len; k++) {
+    for (guint k = 0; k < trace->notes->len; k++)
         said |= strstr(trace->notes->pdata[k], "left out: 2 of allredo") != NULL;
-    }
     assert_true(said);
     trace_free(trace);
     const char *wraps = HEAD NODE(
@@ -158,9 +154,8 @@ static void test_bad_nodes(void **state)
               "[\"[{\"]}}" END,
          "ends too early", 0},
     };
-    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
         trace_test_refused("et.json", cases[i].text, strlen(cases[i].text), cases[i].says, cases[i].skipped);
-    }
 }
 
 /* Proves that the public trace has the collectives, bytes and group that a search through its text
@@ -169,9 +164,8 @@ static void test_shared_counts(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("pytorch-et/ddp_resnet_2gpu.json.gz");
-    if (!trace) {
+    if (!trace)
         skip();
-    }
     char *path = trace_test_shared("pytorch-et/ddp_resnet_2gpu.json.gz");
     gzFile file = gzopen(path, "rb");
     static char line[1 << 20];
@@ -180,13 +174,12 @@ static void test_shared_counts(void **state)
     guint size = 0;
     while (gzgets(file, line, sizeof line)) { /* one attribute a line */
         const char *value = strstr(line, "\"value\": ");
-        if (value && strstr(line, "\"collective_name\"")) {
+        if (value && strstr(line, "\"collective_name\""))
             counts[value[10] == 'a' ? 0 : value[10] == 'b' ? 1 : 2]++;
-        } else if (value && strstr(line, "\"dtype\"")) {
+        else if (value && strstr(line, "\"dtype\""))
             size = strstr(value, "Long") ? 8 : 4;
-        } else if (value && strstr(line, "\"in_msg_nelems\"")) {
+        else if (value && strstr(line, "\"in_msg_nelems\""))
             bytes += size * g_ascii_strtoull(value + 9, NULL, 10);
-        }
     }
     gzclose(file);
     for (guint i = 0; i < trace->records->len; i++) {

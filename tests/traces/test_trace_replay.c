@@ -18,13 +18,11 @@ static void open_case(Case *c, const char *preset)
     c->set = param_set_new();
     device_params(c->set, &c->fabric);
     GError *error = NULL;
-    if (!preset_load(c->set, preset, &error)) {
+    if (!preset_load(c->set, preset, &error))
         fail_msg("%s", error->message);
-    }
     c->spec = (ReplaySpec){.fabric = &c->fabric, .memo = TRUE, .compute_ppm = 1000000, .sim.seed = 1};
-    for (int op = 0; op < COLL_OPS; op++) {
+    for (int op = 0; op < COLL_OPS; op++)
         c->spec.algo[op] = COLL_AUTO;
-    }
 }
 
 /* Takes the trace; ranks go on GPUs from `first` on. */
@@ -34,22 +32,19 @@ static void add_job(Case *c, guint j, Trace *trace, guint first)
     c->trace[j] = trace;
     c->job[j].trace = trace;
     c->job[j].match = match_new(trace, FALSE, &error);
-    if (!c->job[j].match) {
+    if (!c->job[j].match)
         fail_msg("%s", error->message);
-    }
     c->job[j].gpu = g_new(guint16, trace->world);
-    for (guint r = 0; r < trace->world; r++) {
+    for (guint r = 0; r < trace->world; r++)
         c->job[j].gpu[r] = first + r;
-    }
 }
 
 static void add_text(Case *c, guint j, const char *text, guint first)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("r.trace", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     add_job(c, j, trace, first);
 }
 
@@ -57,9 +52,8 @@ static ReplayResult *run(Case *c, guint n)
 {
     GError *error = NULL;
     ReplayResult *result = replay_run(&c->spec, c->job, n, &error);
-    if (!result) {
+    if (!result)
         fail_msg("%s", error->message);
-    }
     return result;
 }
 
@@ -218,15 +212,13 @@ static void test_other_operations(void **state)
              "5 barrier bytes=0 dtype=u8 after=4\n6 all_to_all bytes=65536 dtype=u8 after=5\n",
              0);
     ReplayResult *result = run(&c, 1);
-    for (guint i = 0; i < c.job[0].match->items->len; i++) {
+    for (guint i = 0; i < c.job[0].match->items->len; i++)
         assert_true(result->job[0].item[i].end_ps > result->job[0].item[i].start_ps);
-    }
     guint32 recv = c.trace[0]->rank_first[1];
     assert_int_equal(result->job[0].end_ps[recv], result->job[0].end_ps[0]);
     replay_result_free(result);
-    for (guint r = 0; r < 4; r++) {
+    for (guint r = 0; r < 4; r++)
         c.job[0].gpu[r] = r / 2; /* two ranks a GPU */
-    }
     result = run(&c, 1);
     assert_int_equal(result->job[0].end_ps[0], 0); /* 0 to 1 is on one GPU */
     assert_true(result->total_ps > 0);
@@ -343,9 +335,8 @@ static void test_plans(void **state)
             fail_msg("plan %u: %s", (guint)i, error->message);
         } else {
             guint64 replicas = 0;
-            for (guint s = 0; s < result->usage.switches; s++) {
+            for (guint s = 0; s < result->usage.switches; s++)
                 replicas += result->usage.replicas[s];
-            }
             assert_true(result->total_ps > 1000000);
             assert_int_equal(replicas > 0, cases[i].multicast);
         }
@@ -379,9 +370,8 @@ static void test_limits(void **state)
         add_text(&c, 0, text, 0);
         GError *error = NULL;
         assert_null(replay_run(&c.spec, c.job, 1, &error));
-        if (!strstr(error->message, cases[i].says)) {
+        if (!strstr(error->message, cases[i].says))
             fail_msg("'%s' should say '%s'", error->message, cases[i].says);
-        }
         g_clear_error(&error);
         g_free(text);
         close_case(&c);

@@ -7,9 +7,8 @@
 static void add(Trace *trace, guint32 rank, const char *name, guint32 first, guint32 n, guint32 apart, guint64 bytes)
 {
     guint32 ranks[16];
-    for (guint32 i = 0; i < n; i++) {
+    for (guint32 i = 0; i < n; i++)
         ranks[i] = first + i * apart;
-    }
     Record record;
     record_init(&record, rank, RECORD_ALL_REDUCE);
     record.group = trace_group(trace, name, ranks, n);
@@ -51,16 +50,14 @@ static void check(Trace *trace, const char *wanted)
 {
     GError *error = NULL;
     assert_true(trace_finish(trace, FALSE, NULL));
-    if (!trace_replicate(trace, &error)) {
+    if (!trace_replicate(trace, &error))
         fail_msg("%s", error->message);
-    }
     char *got = tell(trace);
     assert_string_equal(got, wanted);
     g_free(got);
     Match *match = match_new(trace, FALSE, &error); /* groups of several names are one group all the same */
-    if (!match) {
+    if (!match)
         fail_msg("%s", error->message);
-    }
     match_free(match);
     trace_free(trace);
 }
@@ -129,21 +126,18 @@ static void test_profiles(void **state)
     TraceReadSpec spec = {0};
     GError *error = NULL;
     GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
-    if (!jobs) {
+    if (!jobs)
         fail_msg("%s", error->message);
-    }
     Trace *trace = jobs->pdata[0];
     assert_int_equal(trace->recorded_ranks, 2);
     Match *match = match_new(trace, FALSE, &error);
-    if (!match) {
+    if (!match)
         fail_msg("%s", error->message);
-    }
     assert_int_equal(match->items->len, 1);
     assert_int_equal(g_array_index(match->items, MatchItem, 0).n, 4);
     gboolean said = FALSE;
-    for (guint i = 0; i < trace->notes->len; i++) {
+    for (guint i = 0; i < trace->notes->len; i++)
         said |= g_str_has_prefix(trace->notes->pdata[i], "2 of 4 ranks were recorded");
-    }
     assert_true(said);
     match_free(match);
     g_ptr_array_free(jobs, TRUE);

@@ -17,9 +17,8 @@ static void test_step(void **state)
                                            "b -1 200 NONE 0 40 REDUCESCATTER 0 8 REDUCESCATTER_DP_EP 8 1\n";
     GError *error = NULL;
     Trace *trace = trace_test_read("w.txt", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     static const struct {
         RecordOp op;
         guint32 n, second;
@@ -71,9 +70,8 @@ static void test_bad_lines(void **state)
         {HEAD("3", "1", "8") "1\n", "should be a multiple of", 0},
         {HEAD("0", "1", "8") "1\n", "should be a number of 1 or more", 0},
     };
-    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
         trace_test_refused("w.txt", cases[i].text, strlen(cases[i].text), cases[i].says, cases[i].skipped);
-    }
 }
 
 /* Proves that the public micro-benchmark has the two all-reduces that its text shows, over 8 ranks.
@@ -82,9 +80,8 @@ static void test_shared_counts(void **state)
 {
     (void)state;
     Trace *trace = trace_test_read_shared("simai/microAllReduce.txt");
-    if (!trace) {
+    if (!trace)
         skip();
-    }
     char *path = trace_test_shared("simai/microAllReduce.txt"), *text;
     assert_true(g_file_get_contents(path, &text, NULL, NULL));
     guint64 bytes = 0, own = 0;
@@ -138,9 +135,8 @@ static void test_policies(void **state)
         TraceReadSpec spec = {.world = cases[i].world};
         GError *error = NULL;
         Trace *trace = trace_read_input(input_open_memory("w.txt", text, strlen(text)), &spec, &error);
-        if (!trace) {
+        if (!trace)
             fail_msg("%s: %s", cases[i].head, error->message);
-        }
         assert_string_equal(trace->format, "simai");
         assert_int_equal(trace->world, cases[i].world);
         GString *got = g_string_new(NULL);
@@ -153,9 +149,8 @@ static void test_policies(void **state)
                                        trace_group_at(trace, r->group)->n);
             }
         }
-        if (g_str_has_prefix(cases[i].head, "HYBRID_MODEL_DATA")) { /* 0,4 share a model */
+        if (g_str_has_prefix(cases[i].head, "HYBRID_MODEL_DATA")) /* 0,4 share a model */
             assert_int_equal(trace_group_at(trace, trace_record(trace, 1)->group)->ranks[1], 4);
-        }
         assert_string_equal(got->str, cases[i].operations);
         assert_int_equal(compute_ps, cases[i].compute_ps);
         assert_int_equal(trace->notes->len, cases[i].notes);
@@ -186,9 +181,8 @@ static void test_heads(void **state)
         TraceReadSpec spec = {.world = cases[i].world};
         GError *error = NULL;
         assert_null(trace_read_input(input_open_memory("w.txt", cases[i].text, strlen(cases[i].text)), &spec, &error));
-        if (!strstr(error->message, cases[i].says)) {
+        if (!strstr(error->message, cases[i].says))
             fail_msg("'%s' should say '%s'", error->message, cases[i].says);
-        }
         g_clear_error(&error);
     }
 }
@@ -204,9 +198,8 @@ static void test_left_out(void **state)
                                            "c -1 0 ALLGATHER 7 0 NONE 0 0 NONE 0 1\n";
     GError *error = NULL;
     Trace *trace = trace_test_read("x", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     guint broadcasts = 0, gathers = 0;
     guint64 compute_ps = 0;
     for (guint i = 0; i < trace->records->len; i++) {

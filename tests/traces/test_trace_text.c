@@ -23,9 +23,8 @@ static Trace *read_good(const char *text)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read("x.trace", text, strlen(text), FALSE, &error);
-    if (!trace) {
+    if (!trace)
         fail_msg("%s", error->message);
-    }
     return trace;
 }
 
@@ -203,9 +202,8 @@ static void test_group_words(void **state)
     char *text = write_text_string(trace);
     GError *error = NULL;
     Trace *again = trace_test_read("t", text, strlen(text), FALSE, &error);
-    if (!again) {
+    if (!again)
         fail_msg("%s\n%s", error->message, text);
-    }
     assert_int_equal(again->groups->len, 4 + (trace_group_at(again, 0)->n == 8));
     g_free(text);
     trace_free(trace);

@@ -22,12 +22,10 @@ static inline void trace_test_refused(const char *name, const void *data, gsize 
 {
     GError *error = NULL;
     Trace *trace = trace_test_read(name, data, bytes, FALSE, &error);
-    if (trace) {
+    if (trace)
         fail_msg("%s was taken, should be refused with '%s'", name, needle);
-    }
-    if (!strstr(error->message, needle) || strncmp(error->message, name, strlen(name)) != 0) {
+    if (!strstr(error->message, needle) || strncmp(error->message, name, strlen(name)) != 0)
         fail_msg("'%s' should start with '%s' and say '%s'", error->message, name, needle);
-    }
     g_clear_error(&error);
     trace = trace_test_read(name, data, bytes, TRUE, &error);
     if (skipped == 0) {
@@ -35,9 +33,8 @@ static inline void trace_test_refused(const char *name, const void *data, gsize 
         g_clear_error(&error);
         return;
     }
-    if (!trace) {
+    if (!trace)
         fail_msg("lenient: %s", error->message);
-    }
     assert_int_equal(trace_skipped(trace), skipped);
     trace_free(trace);
 }
@@ -58,16 +55,14 @@ static inline char *trace_test_shared(const char *path)
 static inline Trace *trace_test_read_shared(const char *folder)
 {
     char *path = trace_test_shared(folder);
-    if (!path) {
+    if (!path)
         return NULL;
-    }
     TraceReadSpec spec = {0};
     const char *paths[] = {path};
     GError *error = NULL;
     GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
-    if (!jobs) {
+    if (!jobs)
         fail_msg("%s", error->message);
-    }
     assert_int_equal(jobs->len, 1);
     Trace *trace = g_ptr_array_steal_index(jobs, 0);
     g_ptr_array_free(jobs, TRUE);

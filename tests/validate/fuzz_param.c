@@ -12,12 +12,10 @@
 
 static void check_error(gboolean ok, GError **error)
 {
-    if (ok != (!*error)) {
+    if (ok != (!*error))
         g_error("%s", *error ? (*error)->message : "neither a value nor an error");
-    }
-    if (*error && ((*error)->message[0] == 0 || !g_utf8_validate((*error)->message, -1, NULL))) {
+    if (*error && ((*error)->message[0] == 0 || !g_utf8_validate((*error)->message, -1, NULL)))
         g_error("a message that cannot be read");
-    }
     g_clear_error(error);
 }
 
@@ -27,17 +25,15 @@ static void drive_params(const char *text, gboolean ini, gboolean need_origin)
     ParamSet *set = param_set_new();
     GError *error = NULL;
     device_params(set, &spec);
-    if (!preset_load(set, "teach-4gpu", &error)) {
+    if (!preset_load(set, "teach-4gpu", &error))
         g_error("%s", error->message);
-    }
     gboolean ok = TRUE;
     if (ini) {
         ok = param_load_text(set, "f.ini", text, need_origin, &error);
     } else {
         char **lines = g_strsplit(text, "\n", -1);
-        for (guint i = 0; lines[i] && ok; i++) {
+        for (guint i = 0; lines[i] && ok; i++)
             ok = param_set_text(set, lines[i], &error);
-        }
         g_strfreev(lines);
     }
     check_error(ok, &error);
@@ -50,9 +46,8 @@ static void drive_params(const char *text, gboolean ini, gboolean need_origin)
             Sim *sim = sim_new(&sim_spec, NULL);
             Fabric *fabric = fabric_new(sim, &spec, FALSE, &error);
             check_error(fabric != NULL, &error);
-            if (fabric) {
+            if (fabric)
                 fabric_free(fabric);
-            }
             sim_free(sim);
         }
     }
@@ -63,16 +58,14 @@ static void drive_csv(const guint8 *data, gsize bytes)
 {
     int fd = memfd_create("fuzz.csv", MFD_CLOEXEC);
     char *path = g_strdup_printf("/proc/self/fd/%d", fd);
-    if (fd < 0 || write(fd, data, bytes) != (gssize)bytes) {
+    if (fd < 0 || write(fd, data, bytes) != (gssize)bytes)
         g_error("no memory for a file");
-    }
     GPtrArray *rows = validate_rows_new();
     GError *error = NULL;
     gboolean ok = validate_load(rows, path, &error);
     check_error(ok, &error);
-    if (ok) {
+    if (ok)
         g_ptr_array_unref(validate_summarize(rows, VALIDATE_OVERALL));
-    }
     g_ptr_array_unref(rows);
     close(fd);
     g_free(path);

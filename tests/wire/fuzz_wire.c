@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/wire/client.h"
-#include "api/wire/program.h"
+#include "machine/wire/client.h"
+#include "machine/wire/program.h"
 
 #define ACTIONS 150
 #define ATTACKERS 2

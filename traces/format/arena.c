@@ -7,9 +7,8 @@
 void *arena_alloc(Arena *arena, gsize bytes)
 {
     bytes = (bytes + 7) & ~(gsize)7;
-    if (!arena->blocks) {
+    if (!arena->blocks)
         arena->blocks = g_ptr_array_new_with_free_func(g_free);
-    }
     if (arena->blocks->len == 0 || arena->used + bytes > arena->block_bytes) {
         arena->block_bytes = MAX(BLOCK_BYTES, bytes);
         g_ptr_array_add(arena->blocks, g_malloc(arena->block_bytes));
@@ -40,8 +39,7 @@ const char *arena_text(Arena *arena, const void *text, gsize n)
 
 void arena_clear(Arena *arena)
 {
-    if (arena->blocks) {
+    if (arena->blocks)
         g_ptr_array_free(arena->blocks, TRUE);
-    }
     *arena = (Arena){0};
 }

@@ -6,9 +6,8 @@ static void file_free(gpointer data)
 {
     TraceFile *file = data;
     names_numbers_free(file->numbers);
-    if (file->own.ids) {
+    if (file->own.ids)
         g_ptr_array_free(file->own.ids, TRUE);
-    }
     input_kept_free(file->kept);
     g_free(file->path);
     g_free(file->set);
@@ -24,9 +23,8 @@ static const char *base_of(const char *path)
 /* "kineto DIR worker#.json" of formats with a file a rank, else the file alone. */
 static char *set_of(const TraceFile *file)
 {
-    if (!file->format->per_rank) {
+    if (!file->format->per_rank)
         return g_strconcat("file ", file->path, NULL);
-    }
     char *folder = g_path_get_dirname(file->path), *whole = g_canonicalize_filename(folder, NULL);
     char *set = g_strdup_printf("%s %s/%s", file->format->name, whole, file->numbers->pattern);
     g_free(folder);
@@ -52,13 +50,11 @@ static gboolean look_at(TraceFile *file, const TraceReadSpec *spec, GError **err
     Input *input = files_open(file, NULL, NULL, error);
     file->format = input ? reader_detect(input, spec, error) : NULL;
     input_close(input);
-    if (!file->format || (file->kept && !input_kept_rest(file->kept, error))) {
+    if (!file->format || (file->kept && !input_kept_rest(file->kept, error)))
         return FALSE;
-    }
     input = file->format->identify ? files_open(file, NULL, NULL, error) : NULL;
-    if (input) {
+    if (input)
         file->format->identify(input, &file->own);
-    }
     input_close(input);
     return !file->format->identify || input;
 }
@@ -87,17 +83,15 @@ static int names_compare(gconstpointer a, gconstpointer b) { return strcmp(*(cha
 static GPtrArray *folder_names(const char *path, GError **error)
 {
     GDir *dir = g_dir_open(path, 0, error);
-    if (!dir) {
+    if (!dir)
         return NULL;
-    }
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     for (const char *name; (name = g_dir_read_name(dir)) != NULL;) {
         char *full = g_build_filename(path, name, NULL);
-        if (name[0] != '.' && g_file_test(full, G_FILE_TEST_IS_REGULAR)) {
+        if (name[0] != '.' && g_file_test(full, G_FILE_TEST_IS_REGULAR))
             g_ptr_array_add(names, full);
-        } else {
+        else
             g_free(full);
-        }
     }
     g_dir_close(dir);
     g_ptr_array_sort(names, names_compare);
@@ -127,17 +121,15 @@ static void join_logs(GPtrArray *files, guint before, const char *path)
 static gboolean add_folder(GPtrArray *files, const char *path, guint number, const TraceReadSpec *spec, GError **error)
 {
     GPtrArray *names = folder_names(path, error);
-    if (!names) {
+    if (!names)
         return FALSE;
-    }
     guint before = files->len;
     GError *last = NULL;
     for (guint i = 0; i < names->len; i++) {
         g_clear_error(&last);
         TraceFile *file = add_file(files, names->pdata[i], spec, &last);
-        if (!file) {
+        if (!file)
             continue; /* a README or the like */
-        }
         file->folder = number;
     }
     join_logs(files, before, path);
@@ -175,17 +167,14 @@ static gboolean add_list(GPtrArray *files, const char *path, const TraceReadSpec
 static char *prefix_of(const char *path)
 {
     char *whole = g_strdup_printf("%s.0.et", path);
-    if (g_file_test(whole, G_FILE_TEST_EXISTS)) {
+    if (g_file_test(whole, G_FILE_TEST_EXISTS))
         return whole;
-    }
     g_free(whole);
-    if (!g_str_has_suffix(path, ".et")) {
+    if (!g_str_has_suffix(path, ".et"))
         return NULL;
-    }
     char *cut = g_strdup_printf("%.*s.0.et", (int)(strlen(path) - strlen(".et")), path);
-    if (g_file_test(cut, G_FILE_TEST_EXISTS)) {
+    if (g_file_test(cut, G_FILE_TEST_EXISTS))
         return cut;
-    }
     g_free(cut);
     return NULL;
 }
@@ -193,21 +182,18 @@ static char *prefix_of(const char *path)
 static gboolean add_argument(GPtrArray *files, const char *path, guint number, const TraceReadSpec *spec,
                              GError **error)
 {
-    if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+    if (g_file_test(path, G_FILE_TEST_IS_DIR))
         return add_folder(files, path, number, spec, error);
-    }
-    if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+    if (g_file_test(path, G_FILE_TEST_EXISTS))
         return add_file(files, path, spec, error) != NULL;
-    }
     char *first = prefix_of(path);
     gboolean ok;
-    if (first) {
+    if (first)
         ok = add_file(files, first, spec, error) != NULL;
-    } else if (strchr(path, ',')) {
+    else if (strchr(path, ','))
         ok = add_list(files, path, spec, error);
-    } else {
+    else
         ok = add_file(files, path, spec, error) != NULL; /* says why it cannot be opened */
-    }
     g_free(first);
     return ok;
 }
@@ -215,9 +201,8 @@ static gboolean add_argument(GPtrArray *files, const char *path, guint number, c
 static guint count_set(const GPtrArray *files, const char *set)
 {
     guint n = 0;
-    for (guint i = 0; i < files->len; i++) {
+    for (guint i = 0; i < files->len; i++)
         n += strcmp(((TraceFile *)files->pdata[i])->set, set) == 0;
-    }
     return n;
 }
 
@@ -230,9 +215,8 @@ static gboolean add_siblings(GPtrArray *files, const TraceReadSpec *spec, GError
         TraceFile *file = files->pdata[i];
         if (!file->format->per_rank || file->joined || file->sibling || file->kept ||
             g_str_has_prefix(file->path, "/dev/") || g_str_has_prefix(file->path, "/proc/") ||
-            file->numbers->value->len == 0 || count_set(files, file->set) > 1) {
+            file->numbers->value->len == 0 || count_set(files, file->set) > 1)
             continue;
-        }
         char *folder = g_path_get_dirname(file->path);
         GPtrArray *names = folder_names(folder, NULL);
         gboolean ok = TRUE;
@@ -243,23 +227,19 @@ static gboolean add_siblings(GPtrArray *files, const TraceReadSpec *spec, GError
                 GError *why = NULL;
                 TraceFile *other = add_file(files, names->pdata[k], spec, &why);
                 ok = other || file->name_kind == NAME_RANK_NONE; /* of one name by chance */
-                if (other) {
+                if (other)
                     other->sibling = TRUE;
-                }
-                if (!ok) {
+                if (!ok)
                     g_propagate_error(error, g_steal_pointer(&why));
-                }
                 g_clear_error(&why);
             }
             names_numbers_free(numbers);
         }
         g_free(folder);
-        if (names) {
+        if (names)
             g_ptr_array_free(names, TRUE);
-        }
-        if (!ok) {
+        if (!ok)
             return FALSE;
-        }
     }
     return TRUE;
 }
@@ -307,9 +287,8 @@ static void join_ids(GPtrArray *files)
         TraceFile *file = files->pdata[i];
         for (guint k = 0; file->own.ids && k < file->own.ids->len; k++) {
             const char *known = g_hash_table_lookup(set_of_id, file->own.ids->pdata[k]);
-            if (!known || strcmp(known, file->set) == 0) {
+            if (!known || strcmp(known, file->set) == 0)
                 continue;
-            }
             char *old = g_strdup(file->set), *set = g_strdup(known);
             for (guint j = 0; j <= i; j++) {
                 TraceFile *other = files->pdata[j];
@@ -324,14 +303,12 @@ static void join_ids(GPtrArray *files)
             g_hash_table_remove_all(set_of_id); /* its values were freed */
             for (guint j = 0; j < i; j++) {
                 const TraceFile *other = files->pdata[j];
-                for (guint m = 0; other->own.ids && m < other->own.ids->len; m++) {
+                for (guint m = 0; other->own.ids && m < other->own.ids->len; m++)
                     g_hash_table_insert(set_of_id, other->own.ids->pdata[m], other->set);
-                }
             }
         }
-        for (guint k = 0; file->own.ids && k < file->own.ids->len; k++) {
+        for (guint k = 0; file->own.ids && k < file->own.ids->len; k++)
             g_hash_table_insert(set_of_id, file->own.ids->pdata[k], file->set);
-        }
     }
     g_hash_table_destroy(set_of_id);
 }
@@ -364,9 +341,8 @@ GPtrArray *files_collect(const char *const *paths, guint n, const TraceReadSpec 
 {
     GPtrArray *files = g_ptr_array_new_with_free_func(file_free);
     gboolean ok = TRUE;
-    for (guint i = 0; i < n && ok; i++) {
+    for (guint i = 0; i < n && ok; i++)
         ok = add_argument(files, paths[i], i + 1, spec, error);
-    }
     if (ok) {
         join_folders(files);
         ok = add_siblings(files, spec, error);
@@ -376,8 +352,7 @@ GPtrArray *files_collect(const char *const *paths, guint n, const TraceReadSpec 
         return NULL;
     }
     join_ids(files);
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         name_logs(files, i + 1, paths[i]);
-    }
     return files;
 }

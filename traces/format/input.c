@@ -35,9 +35,8 @@ Input *input_open(const char *path, InputProgress progress, void *user, GError *
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: %s", path, g_strerror(errno));
-        if (fd >= 0) {
+        if (fd >= 0)
             close(fd);
-        }
         return NULL;
     }
     if (S_ISDIR(st.st_mode)) {
@@ -77,18 +76,15 @@ Input *input_open_memory(const char *name, const void *data, gsize bytes)
 
 void input_close(Input *input)
 {
-    if (!input) {
+    if (!input)
         return;
-    }
-    if (input->file) {
+    if (input->file)
         gzclose(input->file);
-    }
     g_free(input->path);
     g_free(input->peeked);
     g_free(input->buffer);
-    if (input->line) {
+    if (input->line)
         g_string_free(input->line, TRUE);
-    }
     g_free(input);
 }
 
@@ -120,9 +116,8 @@ static gssize read_gz(Input *input, void *to, gsize want, GError **error)
 
 static gssize read_raw(Input *input, void *to, gsize want, GError **error)
 {
-    if (input->file) {
+    if (input->file)
         return read_gz(input, to, want, error);
-    }
     gsize n = MIN(want, input->memory_bytes - input->memory_at);
     memcpy(to, input->memory + input->memory_at, n);
     input->memory_at += n;
@@ -141,9 +136,8 @@ gssize input_peek(Input *input, const char **bytes, GError **error)
                 return -1;
             }
             g_clear_error(&broken); /* the reader will meet it again where it belongs */
-            if (got <= 0) {
+            if (got <= 0)
                 break;
-            }
             input->peek_bytes += got;
         }
         gboolean mark = input->peek_bytes >= 3 && memcmp(input->peeked, "\xef\xbb\xbf", 3) == 0;
@@ -157,9 +151,8 @@ gssize input_peek(Input *input, const char **bytes, GError **error)
 gssize input_read(Input *input, void *to, gsize want, GError **error)
 {
     const char *head;
-    if (!input->peeked && input->offset == 0 && input_peek(input, &head, error) < 0) {
+    if (!input->peeked && input->offset == 0 && input_peek(input, &head, error) < 0)
         return -1;
-    }
     if (input->peek_at < input->peek_bytes) {
         gsize n = MIN(want, input->peek_bytes - input->peek_at);
         memcpy(to, input->peeked + input->peek_at, n);
@@ -168,9 +161,8 @@ gssize input_read(Input *input, void *to, gsize want, GError **error)
         return n;
     }
     gssize got = read_raw(input, to, want, error);
-    if (got > 0) {
+    if (got > 0)
         input->offset += got;
-    }
     return got;
 }
 
@@ -184,14 +176,12 @@ const char *input_line(Input *input, GError **error)
     for (gboolean any = FALSE;; any = TRUE) {
         if (input->buffer_at == input->buffer_bytes) {
             gssize got = input_read(input, input->buffer, 64 << 10, error);
-            if (got < 0 || (got == 0 && !any && input->line->len == 0)) {
+            if (got < 0 || (got == 0 && !any && input->line->len == 0))
                 return NULL;
-            }
             input->buffer_at = 0;
             input->buffer_bytes = got;
-            if (got == 0) {
+            if (got == 0)
                 break;
-            }
         }
         const char *from = input->buffer + input->buffer_at;
         gsize left = input->buffer_bytes - input->buffer_at;
@@ -210,9 +200,8 @@ const char *input_line(Input *input, GError **error)
             break;
         }
     }
-    if (input->line->len > 0 && input->line->str[input->line->len - 1] == '\r') {
+    if (input->line->len > 0 && input->line->str[input->line->len - 1] == '\r')
         g_string_truncate(input->line, input->line->len - 1);
-    }
     input->line_number++;
     return input->line->str;
 }

@@ -57,14 +57,12 @@ static int rank_field(const GPtrArray *files)
             zero |= value == 0;
             most = MAX(most, value);
         }
-        if (varies && found >= 0) {
+        if (varies && found >= 0)
             return -1;
-        }
         if (varies) {
             found = zero && most < RECORD_WORLD_MAX ? (int)f : -1;
-            if (found < 0) {
+            if (found < 0)
                 return -1;
-            }
         }
     }
     return found;
@@ -100,19 +98,15 @@ static gboolean take_names(GPtrArray *files, gboolean *words)
 static gboolean set_ranks(GPtrArray *files)
 {
     gboolean own = take_own(files), words;
-    if (own && ranks_differ(files)) {
+    if (own && ranks_differ(files))
         return FALSE;
-    }
     gboolean names = take_names(files, &words);
-    if (names && (words || !own) && ranks_differ(files)) {
+    if (names && (words || !own) && ranks_differ(files))
         return FALSE;
-    }
-    if (own) {
+    if (own)
         take_own(files);
-    }
-    if (own || names) {
+    if (own || names)
         return FALSE;
-    }
     g_ptr_array_sort(files, by_numbers);
     int field = rank_field(files);
     for (guint i = 0; i < files->len; i++) {
@@ -141,9 +135,8 @@ static GPtrArray *split_by(const GPtrArray *files, guint field)
     }
     g_hash_table_destroy(at);
     gboolean good = groups->len > 1;
-    for (guint g = 0; g < groups->len && good; g++) {
+    for (guint g = 0; g < groups->len && good; g++)
         good = ranks_differ(groups->pdata[g]);
-    }
     if (!good) {
         g_ptr_array_free(groups, TRUE);
         return NULL;
@@ -224,9 +217,8 @@ static void add_job(GPtrArray *jobs, const GPtrArray *files, const char *name, c
 {
     TraceJob *job = g_new0(TraceJob, 1);
     job->files = g_ptr_array_new();
-    for (guint i = 0; i < files->len; i++) {
+    for (guint i = 0; i < files->len; i++)
         g_ptr_array_add(job->files, files->pdata[i]);
-    }
     g_ptr_array_sort(job->files, by_rank);
     job->note = note;
     job->name = name ? g_strdup(name) : common_name(job->files);
@@ -236,9 +228,8 @@ static void add_job(GPtrArray *jobs, const GPtrArray *files, const char *name, c
 static gboolean any_named(const GPtrArray *files)
 {
     gboolean named = FALSE;
-    for (guint i = 0; i < files->len; i++) {
+    for (guint i = 0; i < files->len; i++)
         named |= !((const TraceFile *)files->pdata[i])->sibling;
-    }
     return named;
 }
 
@@ -247,28 +238,24 @@ static gboolean any_named(const GPtrArray *files)
 static void drop_doubtful(GPtrArray *files)
 {
     gboolean siblings = FALSE;
-    for (guint i = 0; i < files->len; i++) {
+    for (guint i = 0; i < files->len; i++)
         siblings |= ((const TraceFile *)files->pdata[i])->sibling;
-    }
-    if (!siblings || rank_field(files) >= 0) {
+    if (!siblings || rank_field(files) >= 0)
         return;
-    }
     for (guint i = files->len; i-- > 0;) {
         TraceFile *file = files->pdata[i];
-        if (file->sibling) {
+        if (file->sibling)
             g_ptr_array_remove_index(files, i);
-        } else {
+        else
             file->rank = -1;
-        }
     }
 }
 
 static void group_set(GPtrArray *jobs, GPtrArray *files)
 {
     gboolean guessed = set_ranks(files);
-    if (guessed) {
+    if (guessed)
         drop_doubtful(files);
-    }
     const TraceFile *first = files->pdata[0];
     gboolean whole = ranks_differ(files);
     if (whole) {
@@ -281,11 +268,9 @@ static void group_set(GPtrArray *jobs, GPtrArray *files)
         return;
     }
     GPtrArray *groups = split(files);
-    for (guint g = 0; g < groups->len; g++) {
-        if (any_named(groups->pdata[g])) {
+    for (guint g = 0; g < groups->len; g++)
+        if (any_named(groups->pdata[g]))
             add_job(jobs, groups->pdata[g], NULL, NULL);
-        }
-    }
     g_ptr_array_free(groups, TRUE);
 }
 
@@ -306,11 +291,9 @@ static gboolean fit_together(const GPtrArray *one, const GPtrArray *two)
 {
     const TraceFile *a = one->pdata[0], *b = two->pdata[0];
     gboolean fit = a->format == b->format && a->folder == b->folder && a->own.world == b->own.world;
-    for (guint i = 0; i < one->len && fit; i++) {
-        for (guint k = 0; k < two->len && fit; k++) {
+    for (guint i = 0; i < one->len && fit; i++)
+        for (guint k = 0; k < two->len && fit; k++)
             fit = ((const TraceFile *)one->pdata[i])->rank != ((const TraceFile *)two->pdata[k])->rank;
-        }
-    }
     return fit;
 }
 
@@ -326,9 +309,8 @@ static void join_parts(GPtrArray *jobs)
                 k++;
                 continue;
             }
-            for (guint f = 0; f < other->files->len; f++) {
+            for (guint f = 0; f < other->files->len; f++)
                 g_ptr_array_add(job->files, other->files->pdata[f]);
-            }
             g_ptr_array_remove_index(jobs, k);
             g_ptr_array_sort(job->files, by_rank);
             g_free(job->name);
@@ -357,15 +339,13 @@ GPtrArray *jobs_group(GPtrArray *files)
             g_ptr_array_free(alone, TRUE);
             continue;
         }
-        if (!g_hash_table_add(seen, file->set)) {
+        if (!g_hash_table_add(seen, file->set))
             continue;
-        }
         GPtrArray *set = g_ptr_array_new();
         for (guint k = i; k < files->len; k++) {
             TraceFile *other = files->pdata[k];
-            if (strcmp(other->set, file->set) == 0) {
+            if (strcmp(other->set, file->set) == 0)
                 g_ptr_array_add(set, other);
-            }
         }
         if (file->joined) {
             for (guint k = 0; k < set->len; k++) {

@@ -64,9 +64,8 @@ static int parser_fail(Parser *p, const char *what)
 /* A finished tree goes to whom it concerns. */
 static int parser_hand_over(Parser *p)
 {
-    if (p->whole) {
+    if (p->whole)
         return 1;
-    }
     JsonItem to = p->in_array ? p->handler->item : p->handler->member;
     gboolean ok = to(p->handler->user, p->root, &p->error);
     arena_reset(&p->arena);
@@ -77,18 +76,14 @@ static int parser_hand_over(Parser *p)
 /* Does a value that starts now begin or continue a tree? If not, it is passed over. */
 static gboolean parser_builds(Parser *p)
 {
-    if (p->built > 0) {
+    if (p->built > 0)
         return TRUE;
-    }
-    if (p->passing > 0) {
+    if (p->passing > 0)
         return FALSE;
-    }
-    if (p->whole) {
+    if (p->whole)
         return TRUE;
-    }
-    if (p->in_array) {
+    if (p->in_array)
         return p->handler->item != NULL;
-    }
     return p->level == 1 && p->key && p->handler->wanted && p->handler->wanted(p->handler->user, p->key);
 }
 
@@ -98,21 +93,18 @@ static Json *parser_value(Parser *p, JsonType type)
     *json = (Json){.type = type};
     if (p->built == 0) {
         parser_place(p, &json->line, &json->byte);
-        if (!p->whole && !p->in_array) {
+        if (!p->whole && !p->in_array)
             json->key = arena_text(&p->arena, p->key, strlen(p->key));
-        }
         p->root = json;
         return json;
     }
     Json *parent = p->stack[p->built - 1];
-    if (parent->type == JSON_OBJECT) {
+    if (parent->type == JSON_OBJECT)
         json->key = p->next_key;
-    }
-    if (!p->last[p->built - 1]) {
+    if (!p->last[p->built - 1])
         parent->first = json;
-    } else {
+    else
         p->last[p->built - 1]->next = json;
-    }
     p->last[p->built - 1] = json;
     parent->n++;
     return json;
@@ -120,15 +112,13 @@ static Json *parser_value(Parser *p, JsonType type)
 
 static int parser_scalar(Parser *p, JsonType type, gboolean truth, const guint8 *text, gsize n)
 {
-    if (!parser_builds(p)) {
+    if (!parser_builds(p))
         return p->level > 0 || p->passing > 0 || parser_fail(p, "should start with { or [");
-    }
     Json *json = parser_value(p, type);
     json->truth = truth;
     if (text) {
-        if (p->arena.total + n > p->arena.limit) {
+        if (p->arena.total + n > p->arena.limit)
             return parser_fail(p, "one element is larger than 64 MiB");
-        }
         json->text = arena_text(&p->arena, text, n);
     }
     return p->built > 0 || parser_hand_over(p);
@@ -167,12 +157,10 @@ static int on_start(Parser *p, JsonType type)
         p->passing++;
         return 1;
     }
-    if (p->built == DEPTH_MAX) {
+    if (p->built == DEPTH_MAX)
         return parser_fail(p, "nested deeper than 64 levels");
-    }
-    if (p->arena.total > p->arena.limit) {
+    if (p->arena.total > p->arena.limit)
         return parser_fail(p, "one element is larger than 64 MiB");
-    }
     Json *json = parser_value(p, type);
     p->stack[p->built] = json;
     p->last[p->built] = NULL;
@@ -272,9 +260,8 @@ static gboolean parser_feed(Parser *p, const guint8 *chunk, gsize n, GError **er
         parser_complain(p, chunk, n, error);
         return FALSE;
     }
-    for (const guint8 *at = chunk + p->counted; (at = memchr(at, '\n', chunk + n - at)) != NULL; at++) {
+    for (const guint8 *at = chunk + p->counted; (at = memchr(at, '\n', chunk + n - at)) != NULL; at++)
         p->line++;
-    }
     p->chunk_byte += n;
     return TRUE;
 }
@@ -284,9 +271,8 @@ static gboolean parser_finish(Parser *p, GError **error)
     static const guint8 nothing[1] = {' '};
     p->chunk = nothing;
     p->counted = 1;
-    if (yajl_complete_parse(p->yajl) == yajl_status_ok && p->level == 0 && p->built == 0) {
+    if (yajl_complete_parse(p->yajl) == yajl_status_ok && p->level == 0 && p->built == 0)
         return TRUE;
-    }
     parser_complain(p, NULL, 0, error);
     return FALSE;
 }

@@ -5,14 +5,11 @@
 
 const Json *json_get(const Json *object, const char *key)
 {
-    if (!object || object->type != JSON_OBJECT) {
+    if (!object || object->type != JSON_OBJECT)
         return NULL;
-    }
-    for (const Json *at = object->first; at != NULL; at = at->next) {
-        if (strcmp(at->key, key) == 0) {
+    for (const Json *at = object->first; at != NULL; at = at->next)
+        if (strcmp(at->key, key) == 0)
             return at;
-        }
-    }
     return NULL;
 }
 
@@ -37,9 +34,8 @@ static gboolean decimal_scan(const char *text, Decimal *d)
         }
         any = TRUE;
         d->exponent -= point;
-        if (d->n == 0 && *text == '0') {
+        if (d->n == 0 && *text == '0')
             continue;
-        }
         if (d->n < sizeof d->digits) {
             d->digits[d->n++] = *text;
         } else {
@@ -53,9 +49,8 @@ static gboolean decimal_scan(const char *text, Decimal *d)
         text += *text == '-' || *text == '+';
         gint64 e = 0;
         any = g_ascii_isdigit(*text);
-        for (; g_ascii_isdigit(*text); text++) {
+        for (; g_ascii_isdigit(*text); text++)
             e = MIN(e * 10 + (*text - '0'), 100000);
-        }
         d->exponent += minus ? -e : e;
     }
     return any && *text == 0;
@@ -72,15 +67,12 @@ static gboolean decimal_value(const Decimal *d, int scale, gboolean whole, guint
             continue;
         }
         if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (guint64)(d->digits[i] - '0'), &value)) {
+            __builtin_add_overflow(value, (guint64)(d->digits[i] - '0'), &value))
             return FALSE;
-        }
     }
-    for (gint64 e = 0; e < exponent && value != 0; e++) {
-        if (__builtin_mul_overflow(value, 10, &value)) {
+    for (gint64 e = 0; e < exponent && value != 0; e++)
+        if (__builtin_mul_overflow(value, 10, &value))
             return FALSE;
-        }
-    }
     *number = value;
     return !(whole && lost);
 }
@@ -89,9 +81,8 @@ gboolean json_decimal_text(const char *text, int scale, gboolean whole, gint64 *
 {
     Decimal d;
     guint64 value;
-    if (!decimal_scan(text, &d) || !decimal_value(&d, scale, whole, &value) || value > G_MAXINT64) {
+    if (!decimal_scan(text, &d) || !decimal_value(&d, scale, whole, &value) || value > G_MAXINT64)
         return FALSE;
-    }
     *number = d.negative ? -(gint64)value : (gint64)value;
     return TRUE;
 }
@@ -117,9 +108,8 @@ const char *json_string(const Json *value) { return value && value->type == JSON
 
 char *json_describe(const Json *value)
 {
-    if (!value) {
+    if (!value)
         return g_strdup("nothing");
-    }
     switch (value->type) {
     case JSON_STRING: {
         char *valid = g_utf8_make_valid(value->text, MIN(strlen(value->text), 60));

@@ -22,9 +22,8 @@ static int kept_file(GError **error)
 {
     char *name = NULL;
     int fd = g_file_open_tmp("fanout-XXXXXX", &name, error);
-    if (fd >= 0) {
+    if (fd >= 0)
         g_unlink(name);
-    }
     g_free(name);
     return fd;
 }
@@ -39,9 +38,8 @@ static gboolean write_all(int fd, const char *bytes, gsize n)
 {
     while (n > 0) {
         gssize done = write(fd, bytes, n);
-        if (done < 0 && errno != EINTR) {
+        if (done < 0 && errno != EINTR)
             return FALSE;
-        }
         bytes += MAX(done, 0);
         n -= (gsize)MAX(done, 0);
     }
@@ -59,9 +57,8 @@ static gboolean kept_take(InputKept *kept, guint64 until, GError **error)
         } while (got < 0 && errno == EINTR);
         ok = got >= 0 && write_all(kept->file, chunk, (gsize)got);
         kept->bytes += (guint64)MAX(got, 0);
-        if (!ok) {
+        if (!ok)
             kept_fail(kept, g_strerror(errno), error);
-        }
     }
     g_free(chunk);
     return ok;
@@ -70,9 +67,8 @@ static gboolean kept_take(InputKept *kept, guint64 until, GError **error)
 InputKept *input_kept_new(const char *path, GError **error)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode))) {
+    if (stat(path, &st) != 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
         return NULL;
-    }
     InputKept *kept = g_new0(InputKept, 1);
     GError *why = NULL;
     kept->path = g_strdup(path);
@@ -91,12 +87,10 @@ InputKept *input_kept_new(const char *path, GError **error)
 
 gboolean input_kept_rest(InputKept *kept, GError **error)
 {
-    if (lseek(kept->file, 0, SEEK_END) < 0) {
+    if (lseek(kept->file, 0, SEEK_END) < 0)
         return kept_fail(kept, g_strerror(errno), error);
-    }
-    if (!kept_take(kept, INPUT_KEPT_MAX, error)) {
+    if (!kept_take(kept, INPUT_KEPT_MAX, error))
         return FALSE;
-    }
     return kept->bytes < INPUT_KEPT_MAX ||
            kept_fail(kept, "over 16 GiB come from the pipe; a file is right for so much", error);
 }
@@ -106,9 +100,8 @@ Input *input_open_kept(const InputKept *kept, InputProgress progress, void *user
     int fd = fcntl(kept->file, F_DUPFD_CLOEXEC, 0);
     if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0) {
         kept_fail(kept, g_strerror(errno), error);
-        if (fd >= 0) {
+        if (fd >= 0)
             close(fd);
-        }
         return NULL;
     }
     return input_open_file(kept->path, fd, progress, user);
@@ -116,15 +109,12 @@ Input *input_open_kept(const InputKept *kept, InputProgress progress, void *user
 
 void input_kept_free(InputKept *kept)
 {
-    if (!kept) {
+    if (!kept)
         return;
-    }
-    if (kept->pipe >= 0) {
+    if (kept->pipe >= 0)
         close(kept->pipe);
-    }
-    if (kept->file >= 0) {
+    if (kept->file >= 0)
         close(kept->file);
-    }
     g_free(kept->path);
     g_free(kept);
 }

@@ -50,9 +50,8 @@ static const char *digits_after_word(const char *base)
         for (const char *at = base; *at != 0; at++) {
             if (g_ascii_strncasecmp(at, words[w], n) == 0) {
                 const char *after = at + n + (at[n] == '-' || at[n] == '_');
-                if (g_ascii_isdigit(*after)) {
+                if (g_ascii_isdigit(*after))
                     return after;
-                }
             }
         }
     }
@@ -84,9 +83,8 @@ char *names_common(const NameNumbers *const *all, guint n)
     guint done = 0;
     for (guint f = 0; f < all[0]->value->len; f++) {
         gboolean differs = FALSE;
-        for (guint i = 1; i < n && !differs; i++) {
+        for (guint i = 1; i < n && !differs; i++)
             differs = g_array_index(all[i]->value, guint64, f) != g_array_index(all[0]->value, guint64, f);
-        }
         if (differs) {
             guint at = g_array_index(all[0]->at, guint, f);
             g_string_append_len(common, text + done, at - done);
@@ -103,9 +101,8 @@ int names_compare_values(const NameNumbers *a, const NameNumbers *b)
     guint n = MIN(a->value->len, b->value->len);
     for (guint f = 0; f < n; f++) {
         guint64 x = g_array_index(a->value, guint64, f), y = g_array_index(b->value, guint64, f);
-        if (x != y) {
+        if (x != y)
             return x < y ? -1 : 1;
-        }
     }
     return 0;
 }

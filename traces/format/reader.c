@@ -28,11 +28,9 @@ const TraceFormat *const *trace_formats(void) { return formats; }
 
 const TraceFormat *trace_format_by_name(const char *name)
 {
-    for (guint i = 0; formats[i] != NULL; i++) {
-        if (strcmp(formats[i]->name, name) == 0) {
+    for (guint i = 0; formats[i] != NULL; i++)
+        if (strcmp(formats[i]->name, name) == 0)
             return formats[i];
-        }
-    }
     return NULL;
 }
 
@@ -42,9 +40,8 @@ const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError
         const TraceFormat *format = trace_format_by_name(spec->format);
         if (!format) {
             GString *known = g_string_new(NULL);
-            for (guint i = 0; formats[i] != NULL; i++) {
+            for (guint i = 0; formats[i] != NULL; i++)
                 g_string_append_printf(known, "%s%s", i > 0 ? ", " : "", formats[i]->name);
-            }
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "no trace format is called '%s'; there are %s",
                         spec->format, known->str);
             g_string_free(known, TRUE);
@@ -53,9 +50,8 @@ const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError
     }
     const char *head;
     gssize n = input_peek(input, &head, error);
-    if (n < 0) {
+    if (n < 0)
         return NULL;
-    }
     const TraceFormat *best = NULL;
     int best_score = 0;
     char *text = g_malloc((gsize)n + 1); /* ends with a 0 for probes that look for words */
@@ -102,9 +98,8 @@ static gboolean read_file(Trace *trace, const TraceFormat *format, Input *input,
 static gboolean finish_job(Trace *trace, const TraceReadSpec *spec, GError **error)
 {
     guint32 ranks = 0;
-    for (guint i = 0; i < trace->records->len; i++) {
+    for (guint i = 0; i < trace->records->len; i++)
         ranks = MAX(ranks, trace_record(trace, i)->rank + 1);
-    }
     if (spec->world != 0 && spec->world < MAX(ranks, trace->world)) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH, "%s: has %u ranks, but --world says %u", trace->name,
                     MAX(ranks, trace->world), spec->world);
@@ -146,12 +141,10 @@ static Trace *read_job(const TraceJob *job, const TraceReadSpec *spec, GError **
                                 i + 1 == files->len, spec, error);
         input_close(input);
     }
-    if (state) { /* of files before one that cannot be read */
+    if (state) /* of files before one that cannot be read */
         first->format->state_free(state);
-    }
-    if (ok && job->note) {
+    if (ok && job->note)
         trace_note(trace, "%s", job->note);
-    }
     if (!ok || !finish_job(trace, spec, error)) {
         trace_free(trace);
         return NULL;
@@ -180,9 +173,8 @@ GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpe
     for (guint i = 0; ok && i < groups->len; i++) {
         Trace *trace = read_job(groups->pdata[i], spec, error);
         ok = trace != NULL;
-        if (ok) {
+        if (ok)
             g_ptr_array_add(jobs, trace);
-        }
     }
     if (files) {
         g_ptr_array_free(groups, TRUE);

@@ -17,11 +17,10 @@ gboolean reader_problem(Reader *reader, RecordSource where, const char *reason, 
     char *at = trace_where(reader->trace, &where);
     char *message = g_strconcat(at, text, NULL);
     char *valid = g_utf8_make_valid(message, -1);
-    if (reader->spec->lenient) {
+    if (reader->spec->lenient)
         trace_skip(reader->trace, reason, valid);
-    } else {
+    else
         g_set_error_literal(error, TRACE_ERROR, TRACE_ERROR_VALUE, valid);
-    }
     g_free(text);
     g_free(at);
     g_free(message);
@@ -104,36 +103,29 @@ gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GErr
 gboolean reader_parse_ranks(const char *text, GArray *ranks)
 {
     const char *at = text;
-    while (*at == ' ' || *at == '[') {
+    while (*at == ' ' || *at == '[')
         at++;
-    }
     while (g_ascii_isdigit(*at)) {
         char *end;
         guint64 from = g_ascii_strtoull(at, &end, 10), to = from;
-        if (*end == '-' && g_ascii_isdigit(end[1])) {
+        if (*end == '-' && g_ascii_isdigit(end[1]))
             to = g_ascii_strtoull(end + 1, &end, 10);
-        }
-        if (to < from || to >= RECORD_WORLD_MAX || ranks->len + (to - from) >= RECORD_WORLD_MAX) {
+        if (to < from || to >= RECORD_WORLD_MAX || ranks->len + (to - from) >= RECORD_WORLD_MAX)
             return FALSE;
-        }
         for (guint64 r = from; r <= to; r++) {
             guint32 rank = r;
             g_array_append_val(ranks, rank);
         }
         at = end;
-        while (*at == ' ') {
+        while (*at == ' ')
             at++;
-        }
-        if (*at != ',') {
+        if (*at != ',')
             break;
-        }
         at++;
-        while (*at == ' ') {
+        while (*at == ' ')
             at++;
-        }
-        if (!g_ascii_isdigit(*at)) {
+        if (!g_ascii_isdigit(*at))
             return FALSE;
-        }
     }
     at += *at == ']';
     return *at == 0;
@@ -184,11 +176,9 @@ static char *torch_stem(const char *name)
         }
     }
     char *to = stem;
-    for (const char *from = stem; *from != 0; from++) {
-        if (*from != '_') {
+    for (const char *from = stem; *from != 0; from++)
+        if (*from != '_')
             *to++ = *from;
-        }
-    }
     *to = 0;
     return stem;
 }

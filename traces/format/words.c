@@ -37,14 +37,12 @@ GPtrArray *words_split(const char *line)
     gboolean quoted = FALSE, any = FALSE;
     for (const char *at = line;; at++) {
         if (*at == 0 || (!quoted && (g_ascii_isspace(*at) || *at == '#'))) {
-            if (any) {
+            if (any)
                 g_ptr_array_add(words, g_strdup(word->str));
-            }
             g_string_truncate(word, 0);
             any = FALSE;
-            if (*at == 0 || *at == '#') {
+            if (*at == 0 || *at == '#')
                 break;
-            }
         } else if (*at == '"') {
             quoted = !quoted;
             any = TRUE;

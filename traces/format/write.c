@@ -44,9 +44,8 @@ gboolean write_trace(Trace *trace, const char *path, const char *format, GError 
                     "%s: the name should end in .trace (text), .et (Chakra), .goal or .bin (GOAL, binary)", path);
         return FALSE;
     }
-    if (!write_possible(trace, error)) {
+    if (!write_possible(trace, error))
         return FALSE;
-    }
     if (strcmp(format, "chakra") == 0) {
         char *prefix = g_strndup(path, strlen(path) - (g_str_has_suffix(path, ".et") ? 3 : 0));
         gboolean ok = write_chakra(trace, prefix, error);

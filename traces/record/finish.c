@@ -18,9 +18,8 @@ static guint32 *order_by_rank(Trace *trace)
 {
     guint n = trace->records->len;
     guint32 *first = g_new0(guint32, trace->world + 1);
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         first[trace_record(trace, i)->rank + 1]++;
-    }
     for (guint32 r = 0; r < trace->world; r++) {
         trace->recorded_ranks += first[r + 1] > 0;
         first[r + 1] += first[r];
@@ -53,19 +52,16 @@ static void place_deps(Trace *trace, const guint32 *new_index)
     g_array_sort(trace->dep_pairs, pair_compare); /* qsort may not be given an empty NULL */
     g_array_set_size(trace->deps, 0);
     for (guint i = 0; i < n; i++) {
-        if (i > 0 && pair_compare(&pairs[i], &pairs[i - 1]) == 0) {
+        if (i > 0 && pair_compare(&pairs[i], &pairs[i - 1]) == 0)
             continue;
-        }
         Record *record = trace_record(trace, pairs[i].to);
         const Record *on = trace_record(trace, pairs[i].on);
         gboolean implied = record->rank == on->rank && record->stream == on->stream &&
                            record->stream != RECORD_NO_STREAM && pairs[i].on < pairs[i].to;
-        if (implied) {
+        if (implied)
             continue;
-        }
-        if (record->dep_count == 0) {
+        if (record->dep_count == 0)
             record->dep_first = trace->deps->len;
-        }
         record->dep_count++;
         g_array_append_val(trace->deps, pairs[i].on);
     }
@@ -89,9 +85,8 @@ static void order_link_streams(const Trace *trace, Order *order)
     gint64 *keys = g_new(gint64, trace->records->len + 1);
     for (guint i = 0; i < trace->records->len; i++) {
         const Record *record = trace_record(trace, i);
-        if (record->stream == RECORD_NO_STREAM) {
+        if (record->stream == RECORD_NO_STREAM)
             continue;
-        }
         keys[i] = ((gint64)record->rank << 32) + record->stream;
         guint before = GPOINTER_TO_UINT(g_hash_table_lookup(last, &keys[i]));
         if (before != 0) {
@@ -116,12 +111,10 @@ static void order_init(Order *order, const Trace *trace)
     order->done = g_new0(guint8, n + 1);
     order->queue = g_new(guint32, n + 1);
     order->tail = 0;
-    for (guint i = 0; i < trace->deps->len; i++) {
+    for (guint i = 0; i < trace->deps->len; i++)
         order->user_first[g_array_index(trace->deps, guint32, i) + 1]++;
-    }
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         order->user_first[i + 1] += order->user_first[i];
-    }
     guint32 *next = g_memdup2(order->user_first, (n + 1) * sizeof(guint32));
     for (guint i = 0; i < n; i++) {
         const Record *record = trace_record(trace, i);
@@ -148,9 +141,8 @@ static void order_clear(Order *order)
 
 static void order_ready(Order *order, guint32 at)
 {
-    if (--order->waits[at] == 0) {
+    if (--order->waits[at] == 0)
         order->queue[order->tail++] = at;
-    }
 }
 
 static void order_drain(Order *order, guint *head)
@@ -158,14 +150,11 @@ static void order_drain(Order *order, guint *head)
     while (*head < order->tail) {
         guint32 at = order->queue[(*head)++];
         order->done[at] = 1;
-        for (guint32 u = order->user_first[at]; u < order->user_first[at + 1]; u++) {
-            if (order->users[u] != G_MAXUINT32) {
+        for (guint32 u = order->user_first[at]; u < order->user_first[at + 1]; u++)
+            if (order->users[u] != G_MAXUINT32)
                 order_ready(order, order->users[u]);
-            }
-        }
-        if (order->stream_next[at] != 0) {
+        if (order->stream_next[at] != 0)
             order_ready(order, order->stream_next[at] - 1);
-        }
     }
 }
 
@@ -213,11 +202,9 @@ static void order_cut(Trace *trace, Order *order, guint32 at)
             g_array_index(trace->deps, guint32, record->dep_first + kept++) = on;
             continue;
         }
-        for (guint32 u = order->user_first[on]; u < order->user_first[on + 1]; u++) {
-            if (order->users[u] == at) {
+        for (guint32 u = order->user_first[on]; u < order->user_first[on + 1]; u++)
+            if (order->users[u] == at)
                 order->users[u] = G_MAXUINT32;
-            }
-        }
         order_ready(order, at);
     }
     record->dep_count = kept;
@@ -230,15 +217,12 @@ static gboolean check_cycles(Trace *trace, gboolean lenient, GError **error)
     Order order;
     order_init(&order, trace);
     gboolean ok = TRUE;
-    for (guint i = 0; i < n; i++) {
-        if (order.waits[i] == 0) {
+    for (guint i = 0; i < n; i++)
+        if (order.waits[i] == 0)
             order.queue[order.tail++] = i;
-        }
-    }
     for (order_drain(&order, &head); ok && head < n; order_drain(&order, &head)) {
-        while (order.done[scan]) {
+        while (order.done[scan])
             scan++;
-        }
         guint32 member = order_cycle_member(trace, &order, scan);
         char *where = trace_where(trace, &trace_record(trace, member)->source);
         char *text = g_strdup_printf("%swaits for itself: its dependencies form a cycle; they should "
@@ -304,9 +288,8 @@ gboolean trace_finish(Trace *trace, gboolean lenient, GError **error)
     guint32 *new_index = order_by_rank(trace);
     place_deps(trace, new_index);
     g_free(new_index);
-    if (!check_cycles(trace, lenient, error)) {
+    if (!check_cycles(trace, lenient, error))
         return FALSE;
-    }
     number_sequences(trace);
     note_counts(trace);
     return TRUE;

@@ -83,14 +83,12 @@ void record_coll_add(Trace *trace, const CollSpec *spec, const CollResult *resul
                                                                                  : spec->bytes;
         record.bytes_out = spec->op == COLL_REDUCE_SCATTER || spec->op == COLL_SCATTER ? spec->bytes / trace->world
                                                                                        : spec->bytes;
-        if (spec->op == COLL_BARRIER) {
+        if (spec->op == COLL_BARRIER)
             record.bytes_in = record.bytes_out = 0;
-        }
-        if (spec->op == COLL_SENDRECV) {
+        if (spec->op == COLL_SENDRECV)
             add_shift(trace, &record);
-        } else {
+        else
             trace_add(trace, &record);
-        }
     }
 }
 

@@ -30,25 +30,21 @@ void graph_init(Graph *graph, const Trace *trace)
     graph->first = g_new0(guint32, n + 2);
     for (guint i = 0; i < n; i++) {
         const Record *record = trace_record(trace, i);
-        for (guint32 d = 0; d < record->dep_count; d++) {
+        for (guint32 d = 0; d < record->dep_count; d++)
             graph->first[g_array_index(trace->deps, guint32, record->dep_first + d) + 1]++;
-        }
         graph->waits[i] = record->dep_count + (before[i] > 0);
         graph->first[before[i]] += before[i] > 0; /* index of the predecessor, plus 1 */
     }
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         graph->first[i + 1] += graph->first[i];
-    }
     graph->users = g_new(guint32, graph->first[n] + 1);
     guint32 *next = g_memdup2(graph->first, (n + 1) * sizeof(guint32));
     for (guint i = 0; i < n; i++) {
         const Record *record = trace_record(trace, i);
-        for (guint32 d = 0; d < record->dep_count; d++) {
+        for (guint32 d = 0; d < record->dep_count; d++)
             graph->users[next[g_array_index(trace->deps, guint32, record->dep_first + d)]++] = i;
-        }
-        if (before[i] > 0) {
+        if (before[i] > 0)
             graph->users[next[before[i] - 1]++] = i;
-        }
     }
     g_free(next);
     g_free(before);

@@ -16,9 +16,8 @@ static guint group_hash(gconstpointer key)
 {
     const RecordGroup *group = key;
     guint hash = g_str_hash(group->name) ^ group->n;
-    for (guint32 i = 0; i < group->n; i++) {
+    for (guint32 i = 0; i < group->n; i++)
         hash = (hash ^ group->ranks[i]) * 16777619u;
-    }
     return hash;
 }
 
@@ -39,20 +38,16 @@ static gint order_compare(gconstpointer a, gconstpointer b, gpointer ranks)
 static void group_order(RecordGroup *group)
 {
     gboolean ascend = TRUE;
-    for (guint32 i = 1; i < group->n && ascend; i++) {
+    for (guint32 i = 1; i < group->n && ascend; i++)
         ascend = group->ranks[i] > group->ranks[i - 1];
-    }
-    if (ascend) {
+    if (ascend)
         return;
-    }
     group->order = g_new(guint32, group->n);
-    for (guint32 i = 0; i < group->n; i++) {
+    for (guint32 i = 0; i < group->n; i++)
         group->order[i] = i;
-    }
     g_qsort_with_data(group->order, group->n, sizeof(guint32), order_compare, group->ranks);
-    for (guint32 i = 1; i < group->n; i++) {
+    for (guint32 i = 1; i < group->n; i++)
         group->twice |= group->ranks[group->order[i]] == group->ranks[group->order[i - 1]];
-    }
 }
 
 guint32 record_group_place(const RecordGroup *group, guint32 rank)
@@ -61,14 +56,12 @@ guint32 record_group_place(const RecordGroup *group, guint32 rank)
     while (low < high) {
         guint32 middle = low + (high - low) / 2;
         guint32 place = group->order ? group->order[middle] : middle;
-        if (group->ranks[place] == rank) {
+        if (group->ranks[place] == rank)
             return place;
-        }
-        if (group->ranks[place] < rank) {
+        if (group->ranks[place] < rank)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return RECORD_NO_PLACE;
 }
@@ -100,13 +93,11 @@ guint32 trace_group(Trace *trace, const char *name, const guint32 *ranks, guint3
 
 guint32 trace_group_world(Trace *trace, guint32 n)
 {
-    if (trace->world_group != RECORD_NO_GROUP && trace_group_at(trace, trace->world_group)->n == n) {
+    if (trace->world_group != RECORD_NO_GROUP && trace_group_at(trace, trace->world_group)->n == n)
         return trace->world_group;
-    }
     guint32 *ranks = g_new(guint32, n);
-    for (guint32 i = 0; i < n; i++) {
+    for (guint32 i = 0; i < n; i++)
         ranks[i] = i;
-    }
     trace->world_group = trace_group(trace, "world", ranks, n);
     g_free(ranks);
     return trace->world_group;

@@ -18,9 +18,8 @@ typedef struct {
 static int key_compare_common(const MatchKey *x, const MatchKey *y)
 {
 #define BY(field)                                                                                                      \
-    if (x->field != y->field) {                                                                                        \
-        return x->field < y->field ? -1 : 1;                                                                           \
-    }
+    if (x->field != y->field)                                                                                          \
+        return x->field < y->field ? -1 : 1;
     BY(message)
     BY(group)
     BY(from)
@@ -34,9 +33,8 @@ static int key_compare(const void *a, const void *b)
 {
     const MatchKey *x = a, *y = b;
     int common = key_compare_common(x, y);
-    if (common != 0) {
+    if (common != 0)
         return common;
-    }
     BY(order)
     return 0;
 #undef BY
@@ -49,9 +47,8 @@ static MatchKey *make_keys(const Trace *trace, guint *n)
     for (guint i = 0; i < trace->records->len; i++) {
         const Record *r = trace_record(trace, i);
         gboolean send = r->op == RECORD_SEND, message = send || r->op == RECORD_RECV;
-        if (!message && r->group == RECORD_NO_GROUP) {
+        if (!message && r->group == RECORD_NO_GROUP)
             continue;
-        }
         keys[(*n)++] = (MatchKey){
             .group = message ? 0 : r->group,
             .message = message,
@@ -67,9 +64,8 @@ static MatchKey *make_keys(const Trace *trace, guint *n)
             .record = i,
         };
     }
-    if (*n > 0) {
+    if (*n > 0)
         qsort(keys, *n, sizeof(MatchKey), key_compare);
-    }
     return keys;
 }
 
@@ -88,11 +84,10 @@ char *match_describe(const Trace *trace, guint32 index)
 gboolean match_problem(Matcher *m, const char *reason, char *text, GError **error)
 {
     char *message = g_strdup_printf("%s: %s", m->trace->name, text);
-    if (m->lenient) {
+    if (m->lenient)
         trace_skip(m->trace, reason, message);
-    } else {
+    else
         g_set_error_literal(error, TRACE_ERROR, TRACE_ERROR_MATCH, message);
-    }
     g_free(message);
     g_free(text);
     return m->lenient;
@@ -103,21 +98,16 @@ static const char *difference(const Record *a, const Record *b)
 {
     gboolean uneven = a->op == RECORD_ALL_TO_ALL || a->op == RECORD_GATHER || a->op == RECORD_SCATTER ||
                       a->op == RECORD_BROADCAST || a->op == RECORD_REDUCE;
-    if (a->op != b->op) {
+    if (a->op != b->op)
         return "operations differ";
-    }
-    if (!uneven && record_bytes(a) != record_bytes(b)) {
+    if (!uneven && record_bytes(a) != record_bytes(b))
         return "sizes differ";
-    }
-    if (a->dtype != b->dtype) {
+    if (a->dtype != b->dtype)
         return "element types differ";
-    }
-    if (record_op_reduces(a->op) && a->reduction != b->reduction) {
+    if (record_op_reduces(a->op) && a->reduction != b->reduction)
         return "reductions differ";
-    }
-    if (record_op_has_root(a->op) && a->peer >= 0 && b->peer >= 0 && a->peer != b->peer) {
+    if (record_op_has_root(a->op) && a->peer >= 0 && b->peer >= 0 && a->peer != b->peer)
         return "roots differ";
-    }
     return NULL;
 }
 
@@ -127,11 +117,10 @@ static gboolean has_rank(const MatchKey *keys, guint n, guint32 rank)
     guint low = 0, high = n;
     while (low < high) {
         guint middle = low + (high - low) / 2;
-        if (keys[middle].order < rank) {
+        if (keys[middle].order < rank)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < n && keys[low].order == rank;
 }
@@ -182,9 +171,8 @@ static gboolean add_collective(Matcher *m, const MatchKey *keys, guint n, GError
             return FALSE;
         }
     }
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         skipped |= trace_record(trace, keys[i].record)->skipped;
-    }
     for (guint i = 1; i < n && !skipped; i++) {
         const char *differs = difference(first, trace_record(trace, keys[i].record));
         if (differs) {
@@ -196,9 +184,8 @@ static gboolean add_collective(Matcher *m, const MatchKey *keys, guint n, GError
             g_free(one);
             g_free(two);
             skipped = TRUE;
-            if (!match_problem(m, "groups that do not match", text, error)) {
+            if (!match_problem(m, "groups that do not match", text, error))
                 return FALSE;
-            }
         }
     }
     return add_item(m, keys, n, first->op, keys[0].group, skipped);
@@ -222,9 +209,8 @@ static gboolean add_message(Matcher *m, const MatchKey *keys, guint n, GError **
                                             : "; each send should have a receive of the same tag");
         g_free(one);
         skipped = TRUE;
-        if (!match_problem(m, absent ? "missing ranks" : "unmatched messages", text, error)) {
+        if (!match_problem(m, absent ? "missing ranks" : "unmatched messages", text, error))
             return FALSE;
-        }
     } else if (n == 2) {
         const Record *b = trace_record(trace, keys[1].record);
         skipped |= b->skipped;
@@ -234,9 +220,8 @@ static gboolean add_message(Matcher *m, const MatchKey *keys, guint n, GError **
             g_free(one);
             g_free(two);
             skipped = TRUE;
-            if (!match_problem(m, "unmatched messages", text, error)) {
+            if (!match_problem(m, "unmatched messages", text, error))
                 return FALSE;
-            }
         }
     }
     return add_item(m, keys, n, RECORD_SEND, a->group, skipped);
@@ -258,9 +243,8 @@ static gboolean add_items(Matcher *m, GError **error)
 
 Match *match_new(Trace *trace, gboolean lenient, GError **error)
 {
-    if (!trace_replicate(trace, error)) {
+    if (!trace_replicate(trace, error))
         return NULL;
-    }
     Matcher m = {.trace = trace, .match = g_new0(Match, 1), .lenient = lenient};
     m.match->items = g_array_new(FALSE, FALSE, sizeof(MatchItem));
     m.match->members = g_array_new(FALSE, FALSE, sizeof(guint32));

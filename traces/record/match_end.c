@@ -32,25 +32,20 @@ static void dry_ready(DryRun *dry, guint32 record)
     }
     const guint32 *members = &g_array_index(dry->m->match->members, guint32, item->first);
     gboolean message = item->op == RECORD_SEND;
-    if (message && record == members[0]) {
+    if (message && record == members[0])
         dry_finish(dry, record);
-    }
-    if (--dry->missing[index] == 0) {
-        for (guint32 i = 0; i < item->n; i++) {
+    if (--dry->missing[index] == 0)
+        for (guint32 i = 0; i < item->n; i++)
             dry_finish(dry, members[i]);
-        }
-    }
 }
 
 static void dry_drain(DryRun *dry)
 {
     while (dry->head < dry->tail) {
         guint32 record = dry->queue[dry->head++];
-        for (guint32 u = dry->graph.first[record]; u < dry->graph.first[record + 1]; u++) {
-            if (--dry->graph.waits[dry->graph.users[u]] == 0) {
+        for (guint32 u = dry->graph.first[record]; u < dry->graph.first[record + 1]; u++)
+            if (--dry->graph.waits[dry->graph.users[u]] == 0)
                 dry_ready(dry, dry->graph.users[u]);
-            }
-        }
     }
 }
 
@@ -60,14 +55,12 @@ static gboolean dry_stuck(DryRun *dry, GError **error)
     Match *match = dry->m->match;
     for (guint i = 0; i < match->items->len; i++) {
         MatchItem *item = &g_array_index(match->items, MatchItem, i);
-        if (item->skipped || dry->missing[i] == 0) {
+        if (item->skipped || dry->missing[i] == 0)
             continue;
-        }
         const guint32 *members = &g_array_index(match->members, guint32, item->first);
         guint32 late = 0;
-        while (late + 1 < item->n && dry->graph.waits[members[late]] == 0) {
+        while (late + 1 < item->n && dry->graph.waits[members[late]] == 0)
             late++;
-        }
         char *one = match_describe(dry->m->trace, members[late]);
         char *text =
             g_strdup_printf("ranks wait for each other for ever: %s is never reached; ranks should make calls in "
@@ -75,11 +68,9 @@ static gboolean dry_stuck(DryRun *dry, GError **error)
                             one);
         g_free(one);
         item->skipped = TRUE;
-        for (guint32 k = 0; k < item->n; k++) {
-            if (dry->graph.waits[members[k]] == 0) {
+        for (guint32 k = 0; k < item->n; k++)
+            if (dry->graph.waits[members[k]] == 0)
                 dry_finish(dry, members[k]);
-            }
-        }
         return match_problem(dry->m, "ranks that wait for each other", text, error);
     }
     return TRUE;
@@ -93,18 +84,14 @@ gboolean match_check_end(Matcher *m, GError **error)
                   .done = g_new0(guint8, n + 1),
                   .queue = g_new(guint32, n + 1)};
     graph_init(&dry.graph, m->trace);
-    for (guint i = 0; i < m->match->items->len; i++) {
+    for (guint i = 0; i < m->match->items->len; i++)
         dry.missing[i] = g_array_index(m->match->items, MatchItem, i).n;
-    }
-    for (guint i = 0; i < n; i++) {
-        if (dry.graph.waits[i] == 0) {
+    for (guint i = 0; i < n; i++)
+        if (dry.graph.waits[i] == 0)
             dry_ready(&dry, i);
-        }
-    }
     gboolean ok = TRUE;
-    for (dry_drain(&dry); ok && dry.tail < n; dry_drain(&dry)) {
+    for (dry_drain(&dry); ok && dry.tail < n; dry_drain(&dry))
         ok = dry_stuck(&dry, error);
-    }
     graph_clear(&dry.graph);
     g_free(dry.missing);
     g_free(dry.done);

@@ -71,9 +71,8 @@ gboolean record_op_has_root(RecordOp op)
 
 gboolean record_set_bytes_in(Record *record, guint64 bytes_in, guint32 n)
 {
-    if (bytes_in > RECORD_BYTES_MAX || n == 0) {
+    if (bytes_in > RECORD_BYTES_MAX || n == 0)
         return FALSE;
-    }
     record->bytes_in = record->bytes_out = bytes_in;
     switch (record->op) {
     case RECORD_ALL_GATHER:
@@ -135,9 +134,8 @@ Trace *trace_new(const char *name)
 
 void trace_free(Trace *trace)
 {
-    if (!trace) {
+    if (!trace)
         return;
-    }
     g_free(trace->name);
     g_array_free(trace->records, TRUE);
     g_array_free(trace->deps, TRUE);
@@ -159,9 +157,8 @@ void trace_free(Trace *trace)
 guint32 trace_name(Trace *trace, const char *name)
 {
     gpointer found;
-    if (g_hash_table_lookup_extended(trace->name_index, name, NULL, &found)) {
+    if (g_hash_table_lookup_extended(trace->name_index, name, NULL, &found))
         return GPOINTER_TO_UINT(found);
-    }
     guint32 index = trace->names->len;
     char *copy = g_utf8_make_valid(name, -1);
     g_ptr_array_add(trace->names, copy);
@@ -171,11 +168,9 @@ guint32 trace_name(Trace *trace, const char *name)
 
 guint32 trace_file(Trace *trace, const char *path)
 {
-    for (guint32 i = 0; i < trace->files->len; i++) {
-        if (strcmp(trace->files->pdata[i], path) == 0) {
+    for (guint32 i = 0; i < trace->files->len; i++)
+        if (strcmp(trace->files->pdata[i], path) == 0)
             return i;
-        }
-    }
     g_ptr_array_add(trace->files, g_strdup(path));
     return trace->files->len - 1;
 }
@@ -270,31 +265,27 @@ void trace_skip(Trace *trace, const char *reason, const char *message)
 
 void trace_present(Trace *trace, guint32 rank)
 {
-    if (!trace->present) {
+    if (!trace->present)
         trace->present = g_hash_table_new(g_direct_hash, g_direct_equal);
-    }
     g_hash_table_add(trace->present, GUINT_TO_POINTER(rank));
 }
 
 guint64 trace_skipped(const Trace *trace)
 {
     guint64 sum = 0;
-    for (guint i = 0; i < trace->skips->len; i++) {
+    for (guint i = 0; i < trace->skips->len; i++)
         sum += g_array_index(trace->skips, TraceSkip, i).count;
-    }
     return sum;
 }
 
 char *trace_where(const Trace *trace, const RecordSource *source)
 {
     GString *text = g_string_new(trace->files->pdata[source->file]);
-    if (source->line > 0) {
+    if (source->line > 0)
         g_string_append_printf(text, ":%u: ", source->line);
-    } else {
+    else
         g_string_append_printf(text, ": byte %" G_GUINT64_FORMAT ": ", source->byte);
-    }
-    if (source->node >= 0) {
+    if (source->node >= 0)
         g_string_append_printf(text, "node %" G_GINT64_FORMAT ": ", source->node);
-    }
     return g_string_free(text, FALSE);
 }

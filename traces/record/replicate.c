@@ -48,14 +48,12 @@ static gboolean tile_equal(gconstpointer a, gconstpointer b)
 static gboolean tile_of(const Trace *trace, const RecordGroup *group, Tile *tile)
 {
     guint32 n = group->n, apart = n > 1 ? group->ranks[1] - group->ranks[0] : 1;
-    if (n == 0 || (n > 1 && group->ranks[1] <= group->ranks[0])) {
+    if (n == 0 || (n > 1 && group->ranks[1] <= group->ranks[0]))
         return FALSE;
-    }
     guint64 block = (guint64)n * apart;
     gboolean tiles = block <= trace->world && trace->world % block == 0 && group->ranks[0] % block < apart;
-    for (guint32 i = 1; i < n && tiles; i++) {
+    for (guint32 i = 1; i < n && tiles; i++)
         tiles = group->ranks[i] == group->ranks[0] + (guint64)i * apart;
-    }
     *tile = (Tile){n, apart, group->ranks[0], 0};
     return tiles;
 }
@@ -68,9 +66,8 @@ static void add_use(Replicate *rep, Recorded *recorded, guint32 group)
         const Use *before = &g_array_index(recorded->uses, Use, i);
         use.tile.place += before->tiles && before->tile.n == use.tile.n && before->tile.apart == use.tile.apart;
     }
-    if (use.tiles && !g_hash_table_contains(rep->of_tile, &use.tile)) {
+    if (use.tiles && !g_hash_table_contains(rep->of_tile, &use.tile))
         g_hash_table_insert(rep->of_tile, g_memdup2(&use.tile, sizeof use.tile), GUINT_TO_POINTER(group + 1));
-    }
     g_array_append_val(recorded->uses, use);
 }
 
@@ -80,9 +77,8 @@ static void collect(Replicate *rep)
     guint8 *used = g_new0(guint8, trace->groups->len + 1);
     for (guint32 rank = 0; rank < trace->world; rank++) {
         guint32 first = trace->rank_first[rank], end = trace->rank_first[rank + 1];
-        if (first == end) {
+        if (first == end)
             continue;
-        }
         Recorded one = {rank, g_array_new(FALSE, FALSE, sizeof(Use))};
         for (guint32 i = first; i < end; i++) {
             guint32 group = trace_record(trace, i)->group;
@@ -91,9 +87,8 @@ static void collect(Replicate *rep)
                 add_use(rep, &one, group);
             }
         }
-        for (guint i = 0; i < one.uses->len; i++) {
+        for (guint i = 0; i < one.uses->len; i++)
             used[g_array_index(one.uses, Use, i).group] = 0;
-        }
         g_array_append_val(rep->recorded, one);
     }
     g_free(used);
@@ -105,9 +100,8 @@ static guint32 shared(const Trace *trace, const Recorded *recorded, guint32 rank
     guint32 least = G_MAXUINT32;
     for (guint i = 0; i < recorded->uses->len; i++) {
         const RecordGroup *group = trace_group_at(trace, g_array_index(recorded->uses, Use, i).group);
-        if (group->n < least && record_group_place(group, rank) != RECORD_NO_PLACE) {
+        if (group->n < least && record_group_place(group, rank) != RECORD_NO_PLACE)
             least = group->n;
-        }
     }
     return least;
 }
@@ -124,9 +118,8 @@ static const Recorded *stands_for(const Replicate *rep, guint32 rank)
     turn = alike > 1 ? rank % alike : 0;
     for (guint i = 0; i < n && n > 1; i++) {
         const Recorded *recorded = &g_array_index(rep->recorded, Recorded, i);
-        if (shared(rep->trace, recorded, rank) == least && turn-- == 0) {
+        if (shared(rep->trace, recorded, rank) == least && turn-- == 0)
             return recorded;
-        }
     }
     return &g_array_index(rep->recorded, Recorded, 0);
 }
@@ -139,13 +132,11 @@ static gboolean map_group(Replicate *rep, const Recorded *from, guint at, guint3
     const RecordGroup *group = trace_group_at(trace, use->group);
     Tile tile = use->tile;
     rep->group[use->group] = use->group;
-    if (group->n == trace->world) {
+    if (group->n == trace->world)
         return TRUE;
-    }
     if (!use->tiles) {
-        if (record_group_place(group, rank) != RECORD_NO_PLACE && rep->recorded->len > 1) {
+        if (record_group_place(group, rank) != RECORD_NO_PLACE && rep->recorded->len > 1)
             return TRUE;
-        }
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
                     "%s: rank %u was not recorded but rank %u, whose group '%s' of %u ranks is no evenly "
                     "spaced block that tiles the %u ranks, so the other ranks' groups cannot be told; give the "
@@ -158,9 +149,8 @@ static gboolean map_group(Replicate *rep, const Recorded *from, guint at, guint3
     guint known = GPOINTER_TO_UINT(g_hash_table_lookup(rep->of_tile, &tile));
     if (known == 0) {
         guint32 *ranks = g_new(guint32, tile.n);
-        for (guint32 i = 0; i < tile.n; i++) {
+        for (guint32 i = 0; i < tile.n; i++)
             ranks[i] = tile.first + i * tile.apart;
-        }
         char *name = g_strdup_printf("%s@%u", group->name, tile.first);
         known = trace_group(trace, name, ranks, tile.n) + 1;
         g_hash_table_insert(rep->of_tile, g_memdup2(&tile, sizeof tile), GUINT_TO_POINTER(known));
@@ -189,9 +179,8 @@ static void copy_rank(Replicate *rep, const GArray *from, GArray *to, guint32 ow
             gboolean rooted = record_op_has_root(record.op) && place != RECORD_NO_PLACE;
             record.peer = rooted ? (gint32)trace_group_at(trace, record.group)->ranks[place] : record.peer;
         }
-        if (record.op == RECORD_SEND || record.op == RECORD_RECV) {
+        if (record.op == RECORD_SEND || record.op == RECORD_RECV)
             record.peer = ((gint64)record.peer - own + rank + world) % world;
-        }
         record.rank = rank;
         guint32 first = trace->deps->len;
         for (guint32 d = 0; d < record.dep_count; d++) {
@@ -206,9 +195,8 @@ static void copy_rank(Replicate *rep, const GArray *from, GArray *to, guint32 ow
 static gboolean fits(const Trace *trace, GError **error)
 {
     guint64 a_rank = (trace->records->len + trace->recorded_ranks - 1) / MAX(trace->recorded_ranks, 1);
-    if (a_rank * trace->world <= RECORDS_MAX) {
+    if (a_rank * trace->world <= RECORDS_MAX)
         return TRUE;
-    }
     g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
                 "%s: %" G_GUINT64_FORMAT " operations on each of %u ranks are more than 2^24; --limit N takes the "
                 "first ones only",
@@ -227,13 +215,11 @@ static gboolean copy_all(Replicate *rep, GError **error)
         gboolean own = trace->rank_first[rank] < trace->rank_first[rank + 1] ||
                        (trace->present && g_hash_table_contains(trace->present, GUINT_TO_POINTER(rank)));
         const Recorded *from = own ? NULL : stands_for(rep, rank);
-        for (guint i = 0; from && i < from->uses->len && ok; i++) {
+        for (guint i = 0; from && i < from->uses->len && ok; i++)
             ok = map_group(rep, from, i, rank, error);
-        }
         first[rank] = to->len;
-        if (ok) {
+        if (ok)
             copy_rank(rep, trace->records, to, own ? rank : from->rank, rank);
-        }
         if (ok && to->len > RECORDS_MAX) {
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
                         "%s: the %u ranks have more than 2^24 operations; --limit N takes the first ones only",
@@ -266,12 +252,10 @@ static void note(const Replicate *rep)
 
 gboolean trace_replicate(Trace *trace, GError **error)
 {
-    if (!trace->replicate || trace->replicated) {
+    if (!trace->replicate || trace->replicated)
         return TRUE;
-    }
-    if (!fits(trace, error)) {
+    if (!fits(trace, error))
         return FALSE;
-    }
     Replicate rep = {.trace = trace,
                      .recorded = g_array_new(FALSE, FALSE, sizeof(Recorded)),
                      .of_tile = g_hash_table_new_full(tile_hash, tile_equal, g_free, NULL),
@@ -282,9 +266,8 @@ gboolean trace_replicate(Trace *trace, GError **error)
         trace->replicated = TRUE;
         note(&rep);
     }
-    for (guint i = 0; i < rep.recorded->len; i++) {
+    for (guint i = 0; i < rep.recorded->len; i++)
         g_array_free(g_array_index(rep.recorded, Recorded, i).uses, TRUE);
-    }
     g_array_free(rep.recorded, TRUE);
     g_hash_table_destroy(rep.of_tile);
     g_free(rep.group);

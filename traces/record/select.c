@@ -59,32 +59,26 @@ static void keep_only(Trace *trace, const TraceSelection *s, const gboolean *ran
 gboolean trace_select(Trace *trace, const TraceSelection *selection, GError **error)
 {
     gboolean any = selection->limit > 0 || selection->ranks || selection->from_ps > 0 || selection->to_ps > 0;
-    if (!any) {
+    if (!any)
         return TRUE;
-    }
     if (selection->from_ps > 0 || selection->to_ps > 0) {
         gboolean timed = FALSE;
-        for (guint i = 0; i < trace->records->len && !timed; i++) {
+        for (guint i = 0; i < trace->records->len && !timed; i++)
             timed = trace_record(trace, i)->start_ps != RECORD_NO_TIME;
-        }
-        if (!timed) {
+        if (!timed)
             return fail(trace, "has no recorded times; --limit and --ranks select without them", error);
-        }
     }
-    if (selection->ranks && !trace_replicate(trace, error)) {
+    if (selection->ranks && !trace_replicate(trace, error))
         return FALSE;
-    }
     gboolean *rank = g_new0(gboolean, trace->world);
     gboolean ok = TRUE;
-    for (guint32 r = 0; r < trace->world; r++) {
+    for (guint32 r = 0; r < trace->world; r++)
         rank[r] = !selection->ranks;
-    }
     for (guint i = 0; selection->ranks && i < selection->ranks->len && ok; i++) {
         guint32 r = g_array_index(selection->ranks, guint32, i);
         ok = r < trace->world || fail(trace, "--ranks names a rank that the job does not have", error);
-        if (ok) {
+        if (ok)
             rank[r] = TRUE;
-        }
     }
     if (ok) {
         keep_only(trace, selection, rank);

@@ -20,11 +20,9 @@ guint32 replay_ctas(const FabricSpec *fabric)
 static gboolean has(CollOp op, CollAlgo algo)
 {
     const CollAlgoList all = coll_algos_of(op);
-    for (const CollAlgo *at = all.algo; *at != COLL_ALGOS; at++) {
-        if (*at == algo) {
+    for (const CollAlgo *at = all.algo; *at != COLL_ALGOS; at++)
+        if (*at == algo)
             return TRUE;
-        }
-    }
     return FALSE;
 }
 

@@ -21,9 +21,8 @@ ReplayBusy replay_busy(const ReplayJob *job, const ReplayJobResult *result, guin
     Edge *edges = g_new(Edge, 2 * (gsize)(end - first) + 1);
     guint n = 0;
     for (guint32 i = first; i < end; i++) {
-        if (step != RECORD_NO_STEP && trace_record(job->trace, i)->step != step) {
+        if (step != RECORD_NO_STEP && trace_record(job->trace, i)->step != step)
             continue;
-        }
         int kind = job->match->of_record[i] != MATCH_NONE;
         edges[n++] = (Edge){result->start_ps[i], kind, 1};
         edges[n++] = (Edge){result->end_ps[i], kind, -1};

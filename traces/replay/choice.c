@@ -65,15 +65,13 @@ static gboolean is_flags(const CollSpec *spec)
 static gboolean may_win(const CollSpec *spec, guint32 ranks)
 {
     gboolean flags = is_flags(spec);
-    if ((flags && spec->bytes > CHOICE_LL_BYTES) || (spec->proto == COLL_LL128 && spec->bytes > CHOICE_LL128_BYTES)) {
+    if ((flags && spec->bytes > CHOICE_LL_BYTES) || (spec->proto == COLL_LL128 && spec->bytes > CHOICE_LL128_BYTES))
         return FALSE;
-    }
     gboolean whole = spec->op == COLL_ALL_REDUCE &&
                      (flags ? spec->proto == COLL_SIMPLE
                             : spec->algo == COLL_ONESHOT || spec->algo == COLL_NVLS_ONESHOT);
-    if (whole && ranks > 2 && spec->bytes > CHOICE_COPIES_BYTES / (ranks - 1)) {
+    if (whole && ranks > 2 && spec->bytes > CHOICE_COPIES_BYTES / (ranks - 1))
         return FALSE;
-    }
     return spec->algo != COLL_RING || ranks <= CHOICE_RING_RANKS || spec->bytes >= (guint64)ranks * CHOICE_RING_BYTES;
 }
 
@@ -97,9 +95,8 @@ static gboolean try_one(CollGroup *group, const CollSpec *spec, gboolean flow, C
     gboolean small = coll_fidelity(ranks, &candidate) == COLL_PACKET;
     candidate.fidelity = small && !flow ? COLL_PACKET : COLL_FLOW;
     gboolean costly = flow && !small && (is_flags(&candidate) || candidate.proto == COLL_LL128); /* never flows */
-    if (costly || !may_win(&candidate, ranks) || !coll_check(group, &candidate, NULL)) {
+    if (costly || !may_win(&candidate, ranks) || !coll_check(group, &candidate, NULL))
         return TRUE;
-    }
     GError *why = NULL;
     if (!coll_try(group, &candidate, choice_limit_ps(choice, candidate.algo), &result, &why)) {
         if (g_error_matches(why, COLL_ERROR, COLL_ERROR_LATE) || g_error_matches(why, COLL_ERROR, COLL_ERROR_SYSTEM)) {

@@ -53,9 +53,8 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
     episode->sim = sim_new(&sim, error);
     episode->fabric = episode->sim ? fabric_new(episode->sim, &fabric, FALSE, error) : NULL;
     if (!episode->fabric) {
-        if (episode->sim) {
+        if (episode->sim)
             sim_free(episode->sim);
-        }
         g_free(episode);
         return NULL;
     }
@@ -116,15 +115,13 @@ static void note(Episode *episode, char *text)
 static CollGroup *group_of(Episode *episode, const guint16 *gpu, guint32 n, GError **error)
 {
     GString *key = g_string_new(NULL);
-    for (guint32 i = 0; i < n; i++) {
+    for (guint32 i = 0; i < n; i++)
         g_string_append_printf(key, "%u,", gpu[i]);
-    }
     CollGroup *group = g_hash_table_lookup(episode->groups, key->str);
     if (!group) {
         group = coll_group_new(episode->fabric, gpu, n, error);
-        if (group) {
+        if (group)
             g_hash_table_insert(episode->groups, g_strdup(key->str), group);
-        }
     }
     g_string_free(key, TRUE);
     return group;
@@ -182,9 +179,8 @@ static void on_coll(Coll *coll, const CollResult *result, void *user)
 /* What of the type and the reduction is not as the trace says. */
 static void note_type(Episode *episode, const EpisodeWork *work, const CollSpec *spec)
 {
-    if (!record_op_reduces(work->op)) {
+    if (!record_op_reduces(work->op))
         return;
-    }
     if (spec->type == NUMERIC_U32 && work->dtype != RECORD_U32) {
         note(episode, g_strdup_printf("reductions of %s run as u32: the switches sum nothing narrower",
                                       record_dtype_name(work->dtype)));
@@ -215,23 +211,19 @@ static gboolean start_coll(Piece *piece, CollOp op, GError **error)
     const EpisodeWork *work = &piece->work;
     CollSpec spec = episode_coll_spec(work);
     note_type(episode, work, &spec);
-    if (spec.bytes != work->bytes && op != COLL_BARRIER) {
+    if (spec.bytes != work->bytes && op != COLL_BARRIER)
         note(episode, g_strdup("sizes are rounded up to whole 16-byte accesses of each rank"));
-    }
     piece->group = group_of(episode, work->gpu, work->n, error);
-    if (!piece->group) {
+    if (!piece->group)
         return FALSE;
-    }
     char *fallback = NULL;
     spec.proto = work->proto;
     spec.library = episode->spec->library;
     spec.algo = replay_algo(episode->spec->fabric, piece->group, &spec, work->algo, &fallback);
-    if (fallback) {
+    if (fallback)
         note(episode, fallback);
-    }
-    if (spec.algo == COLL_AUTO && episode->spec->algo[op] == COLL_AUTO && op != COLL_BARRIER) {
+    if (spec.algo == COLL_AUTO && episode->spec->algo[op] == COLL_AUTO && op != COLL_BARRIER)
         note_auto(episode, piece->group, &spec);
-    }
     return coll_start(piece->group, &spec, on_coll, piece, error) != NULL;
 }
 
@@ -269,17 +261,15 @@ gboolean episode_run(Episode *episode, SimTime until_ps, gboolean *ended, GError
 {
     episode->ended = FALSE;
     SimStatus status = SIM_STOPPED;
-    while (!episode->ended && !episode->error && status == SIM_STOPPED) {
+    while (!episode->ended && !episode->error && status == SIM_STOPPED)
         status = sim_run(episode->sim, until_ps);
-    }
     *ended = episode->ended;
     if (episode->error) {
         g_propagate_error(error, g_steal_pointer(&episode->error));
         return FALSE;
     }
-    if (episode->ended || status == SIM_LIMIT) {
+    if (episode->ended || status == SIM_LIMIT)
         return TRUE;
-    }
     g_autofree char *lines = sim_waiters_text(episode->sim);
     g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "the simulated fabric got stuck; who waits:%s", lines);
     return FALSE;

@@ -17,18 +17,15 @@ gboolean episode_work(const ReplayJob *job, guint32 index, EpisodeWork *work, gu
         const Record *record = trace_record(trace, members[i]);
         guint16 at = job->gpu[record->rank];
         guint32 known = 0;
-        while (known < work->n && gpu[known] != at) {
+        while (known < work->n && gpu[known] != at)
             known++;
-        }
-        if (known == work->n || item->op == RECORD_PLAN) {
+        if (known == work->n || item->op == RECORD_PLAN)
             gpu[work->n++] = at;
-        }
         work->bytes = MAX(work->bytes, record_bytes(record));
         root = record->peer >= 0 ? record->peer : root;
     }
-    for (guint32 k = 0; root >= 0 && item->op != RECORD_SEND && k < work->n; k++) {
+    for (guint32 k = 0; root >= 0 && item->op != RECORD_SEND && k < work->n; k++)
         work->root = gpu[k] == job->gpu[root] ? k : work->root;
-    }
     return work->n > 1;
 }
 
@@ -58,9 +55,8 @@ static NumericType type_of(const EpisodeWork *work)
         {RECORD_E4M3, NUMERIC_E4M3}, {RECORD_E5M2, NUMERIC_E5M2},
     };
     NumericType type = NUMERIC_U32;
-    for (guint i = 0; i < G_N_ELEMENTS(types) && record_op_reduces(work->op); i++) {
+    for (guint i = 0; i < G_N_ELEMENTS(types) && record_op_reduces(work->op); i++)
         type = types[i].record == work->dtype ? types[i].numeric : type;
-    }
     return type;
 }
 
@@ -87,9 +83,8 @@ char *episode_work_key(const EpisodeWork *work)
     GString *key = g_string_new(NULL);
     g_string_append_printf(key, "%d %d %d %" G_GUINT64_FORMAT " %u %p %d %d:", work->op, work->dtype, work->reduction,
                            work->bytes, work->root, (const void *)work->plan, work->algo, work->proto);
-    for (guint32 i = 0; i < work->n; i++) {
+    for (guint32 i = 0; i < work->n; i++)
         g_string_append_printf(key, " %u", work->gpu[i]);
-    }
     return g_string_free(key, FALSE);
 }
 

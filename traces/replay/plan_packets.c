@@ -28,18 +28,16 @@ static void add_cuts(PlanRun *run, guint32 rank, PlanBuffer buffer, guint64 from
 static void add_ref(PlanRun *run, guint32 rank, const PlanOp *op, const PlanRef *ref)
 {
     guint64 bytes, offset = plan_part(run, op, ref, &bytes);
-    if (bytes == 0) {
+    if (bytes == 0)
         return;
-    }
     if (ref->channel < 0) {
         add_cuts(run, ref->rank, ref->buffer, offset, offset + bytes);
         return;
     }
     const GArray *switches = g_array_index(run->plan->ranks, PlanRank, rank).switches;
     const PlanSwitch *channel = &g_array_index(switches, PlanSwitch, ref->channel);
-    for (guint i = 0; i < channel->ranks->len; i++) {
+    for (guint i = 0; i < channel->ranks->len; i++)
         add_cuts(run, g_array_index(channel->ranks, guint32, i), channel->buffer, offset, offset + bytes);
-    }
 }
 
 static int cuts_compare(const void *a, const void *b)
@@ -51,14 +49,12 @@ static int cuts_compare(const void *a, const void *b)
 static void sort_cuts(GArray *cuts)
 {
     guint kept = 0;
-    if (cuts->len > 0) {
+    if (cuts->len > 0)
         qsort(cuts->data, cuts->len, sizeof(guint64), cuts_compare);
-    }
     for (guint i = 0; i < cuts->len; i++) {
         guint64 cut = g_array_index(cuts, guint64, i);
-        if (kept == 0 || cut != g_array_index(cuts, guint64, kept - 1)) {
+        if (kept == 0 || cut != g_array_index(cuts, guint64, kept - 1))
             g_array_index(cuts, guint64, kept++) = cut;
-        }
     }
     g_array_set_size(cuts, kept);
 }
@@ -67,28 +63,23 @@ static void add_block(PlanRun *run, guint32 rank, const GArray *ops)
 {
     for (guint i = 0; i < ops->len; i++) {
         const PlanOp *op = &g_array_index(ops, PlanOp, i);
-        for (guint32 s = op->packet_src; s < op->n_src; s++) {
+        for (guint32 s = op->packet_src; s < op->n_src; s++)
             add_ref(run, rank, op, &op->src[s]);
-        }
-        for (guint32 d = op->packet_dst; d < op->n_dst; d++) {
+        for (guint32 d = op->packet_dst; d < op->n_dst; d++)
             add_ref(run, rank, op, &op->dst[d]);
-        }
     }
 }
 
 void plan_packets_init(PlanRun *run)
 {
     guint32 n = run->plan->ranks->len;
-    for (guint32 r = 0; r < n; r++) {
-        for (guint b = 0; b < PLAN_BUFFERS; b++) {
+    for (guint32 r = 0; r < n; r++)
+        for (guint b = 0; b < PLAN_BUFFERS; b++)
             run->rank[r].packets.cuts[b] = g_array_new(FALSE, FALSE, sizeof(guint64));
-        }
-    }
     for (guint32 r = 0; r < n; r++) {
         const GArray *blocks = g_array_index(run->plan->ranks, PlanRank, r).blocks;
-        for (guint b = 0; b < blocks->len; b++) {
+        for (guint b = 0; b < blocks->len; b++)
             add_block(run, r, g_array_index(blocks, PlanBlock, b).ops);
-        }
     }
     for (guint32 r = 0; r < n; r++) {
         PlanPackets *packets = &run->rank[r].packets;
@@ -102,9 +93,8 @@ void plan_packets_init(PlanRun *run)
 
 void plan_packets_clear(PlanPackets *packets)
 {
-    for (guint b = 0; b < PLAN_BUFFERS && packets->cuts[b]; b++) {
+    for (guint b = 0; b < PLAN_BUFFERS && packets->cuts[b]; b++)
         g_array_free(packets->cuts[b], TRUE);
-    }
 }
 
 static guint32 cut_index(const GArray *cuts, guint64 offset)

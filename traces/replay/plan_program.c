@@ -57,18 +57,16 @@ static void await_packets(Block *block, const PlanOp *op)
         const PlanRef *ref = &op->src[i];
         guint64 bytes, offset = plan_part(block->run, op, ref, &bytes);
         guint32 n = 0, flag = bytes > 0 ? plan_packets_flags(block->run, ref->rank, ref->buffer, offset, bytes, &n) : 0;
-        for (guint32 k = 0; k < n; k++) {
+        for (guint32 k = 0; k < n; k++)
             await_flag(block, flag_at(block, ref->rank, flag + k), 1);
-        }
     }
 }
 
 static void raise_packets(Block *block, guint32 rank, PlanBuffer buffer, guint64 offset, guint64 bytes)
 {
     guint32 n, flag = plan_packets_flags(block->run, rank, buffer, offset, bytes, &n);
-    for (guint32 k = 0; k < n; k++) {
+    for (guint32 k = 0; k < n; k++)
         raise_flag(block, flag_at(block, rank, flag + k));
-    }
 }
 
 static void send_packets(Block *block, const PlanOp *op)
@@ -77,9 +75,8 @@ static void send_packets(Block *block, const PlanOp *op)
     for (guint32 i = op->packet_dst; i < op->n_dst; i++) {
         const PlanRef *ref = &op->dst[i];
         guint64 bytes, offset = plan_part(block->run, op, ref, &bytes);
-        if (bytes == 0) {
+        if (bytes == 0)
             continue;
-        }
         if (!any) {
             meet(block);
             any = TRUE;
@@ -90,9 +87,8 @@ static void send_packets(Block *block, const PlanOp *op)
         }
         guint32 window = block->run->rank[block->rank].windows[ref->channel];
         const PlanWindow *to = &g_array_index(block->run->windows, PlanWindow, window);
-        for (guint k = 0; k < to->ranks->len; k++) {
+        for (guint k = 0; k < to->ranks->len; k++)
             raise_packets(block, g_array_index(to->ranks, guint32, k), to->buffer, offset, bytes);
-        }
     }
 }
 
@@ -118,27 +114,23 @@ static void run_loop(Block *block, const PlanOp *op, guint32 first_src, guint32 
     }
     gboolean doubled = op->packet && op->kind == PLAN_PUT;
     loop.bytes = bytes * (doubled ? 2 : 1);
-    if (loop.bytes > 0) {
+    if (loop.bytes > 0)
         fo_loop(block->cta, &loop);
-    }
 }
 
 static void run_move(Block *block, const PlanOp *op)
 {
     await_packets(block, op);
-    if (op->kind == PLAN_REDUCE) {
+    if (op->kind == PLAN_REDUCE)
         run_loop(block, op, 0, op->n_src, 0, op->n_dst);
-    } else {
-        for (guint32 i = 0; i < op->n_dst; i++) {
+    else
+        for (guint32 i = 0; i < op->n_dst; i++)
             run_loop(block, op, MIN(i, op->n_src - 1), 1, i, 1);
-        }
-    }
     send_packets(block, op);
     if (op->signal && op->n_peers > 0) {
         meet(block);
-        for (guint32 i = 0; i < op->n_peers; i++) {
+        for (guint32 i = 0; i < op->n_peers; i++)
             raise_flag(block, flag_at(block, op->peers[i], block->run->rank[block->rank].theirs[op->channels[i]]));
-        }
     }
 }
 
@@ -155,14 +147,12 @@ static void run_op(Block *block, const PlanOp *op)
         break;
     case PLAN_SIGNAL:
         meet(block);
-        for (guint32 i = 0; i < op->n_peers; i++) {
+        for (guint32 i = 0; i < op->n_peers; i++)
             raise_flag(block, flag_at(block, op->peers[i], block->run->rank[block->rank].theirs[op->channels[i]]));
-        }
         break;
     case PLAN_WAIT:
-        for (guint32 i = 0; i < op->n_peers; i++) {
+        for (guint32 i = 0; i < op->n_peers; i++)
             await_flag(block, flag_at(block, block->rank, op->channels[i]), ++block->waited[op->channels[i]]);
-        }
         break;
     default: run_move(block, op);
     }
@@ -178,8 +168,7 @@ void plan_program(FoCta *cta, const void *args)
     block->rank = a->rank;
     block->one = fo_reg(cta, 8);
     const GArray *ops = g_array_index(rank->blocks, PlanBlock, fo_cta(cta)).ops;
-    for (guint i = 0; i < ops->len; i++) {
+    for (guint i = 0; i < ops->len; i++)
         run_op(block, &g_array_index(ops, PlanOp, i));
-    }
     g_free(block);
 }

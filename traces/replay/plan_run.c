@@ -12,9 +12,8 @@ static gboolean fits_buffers(const PlanRun *run, guint32 r, const PlanRef *ref)
 {
     const GArray *ranks = run->plan->ranks;
     guint64 end = (guint64)ref->index + ref->size;
-    if (ref->channel < 0) {
+    if (ref->channel < 0)
         return end <= g_array_index(ranks, PlanRank, ref->rank).chunks[ref->buffer];
-    }
     const PlanSwitch *channel = &g_array_index(g_array_index(ranks, PlanRank, r).switches, PlanSwitch, ref->channel);
     gboolean fits = TRUE;
     for (guint i = 0; i < channel->ranks->len; i++) {
@@ -27,14 +26,12 @@ static gboolean fits_buffers(const PlanRun *run, guint32 r, const PlanRef *ref)
 /* Limits of what is run, over all operations of rank r. */
 static gboolean check_op(const PlanRun *run, guint32 r, const PlanOp *op, GError **error)
 {
-    if (op->barrier_id >= PLAN_BARRIERS_MAX || op->n_src > FO_LOOP_MAX || op->n_dst > FO_LOOP_MAX) {
+    if (op->barrier_id >= PLAN_BARRIERS_MAX || op->n_src > FO_LOOP_MAX || op->n_dst > FO_LOOP_MAX)
         return fail(run->plan, "an operation of over 16 buffers, or over 64 barriers", error);
-    }
     for (guint32 i = 0; i < op->n_src + op->n_dst; i++) {
         const PlanRef *ref = i < op->n_src ? &op->src[i] : &op->dst[i - op->n_src];
-        if (!fits_buffers(run, r, ref)) {
+        if (!fits_buffers(run, r, ref))
             return fail(run->plan, "an operation reaches over the end of its buffer's chunks", error);
-        }
     }
     return TRUE;
 }
@@ -63,21 +60,16 @@ static gboolean check_plan(const PlanRun *run, GError **error)
     const Plan *plan = run->plan;
     for (guint r = 0; r < plan->ranks->len; r++) {
         const PlanRank *rank = &g_array_index(plan->ranks, PlanRank, r);
-        for (guint q = 0; q < r; q++) {
-            if (run->gpu[q] == run->gpu[r]) {
+        for (guint q = 0; q < r; q++)
+            if (run->gpu[q] == run->gpu[r])
                 return fail(plan, "an execution plan needs a GPU for each rank: it cannot be folded", error);
-            }
-        }
-        if (rank->channels->len > PLAN_CHANNELS_MAX || rank->blocks->len > 65535) {
+        if (rank->channels->len > PLAN_CHANNELS_MAX || rank->blocks->len > 65535)
             return fail(plan, "over 256 channels on one rank", error);
-        }
         for (guint b = 0; b < rank->blocks->len; b++) {
             const GArray *ops = g_array_index(rank->blocks, PlanBlock, b).ops;
-            for (guint i = 0; i < ops->len; i++) {
-                if (!check_op(run, r, &g_array_index(ops, PlanOp, i), error)) {
+            for (guint i = 0; i < ops->len; i++)
+                if (!check_op(run, r, &g_array_index(ops, PlanOp, i), error))
                     return FALSE;
-                }
-            }
         }
     }
     return TRUE;
@@ -86,9 +78,8 @@ static gboolean check_plan(const PlanRun *run, GError **error)
 static void map_for_all(PlanRun *run, FoAddress va, guint64 bytes, MemRegion *region, McObject *object)
 {
     VasMapping *mapping = vas_map(run->vas, va, bytes, region, object, 0);
-    for (guint r = 0; r < run->plan->ranks->len; r++) {
+    for (guint r = 0; r < run->plan->ranks->len; r++)
         vas_set_access(mapping, run->gpu[r], VAS_ACCESS_READWRITE);
-    }
 }
 
 /* A buffer holds its chunks twice over: packets need the room, and addresses stay simple. */
@@ -103,9 +94,8 @@ static gboolean make_buffers(PlanRun *run, guint32 r, GError **error)
         bytes = (bytes + 255) / 256 * 256;
         place->region[b] = flags ? memory_control_region_new(run->fabric->memory, run->gpu[r], bytes, error)
                                  : memory_region_new(run->fabric->memory, run->gpu[r], bytes, error);
-        if (!place->region[b]) {
+        if (!place->region[b])
             return FALSE;
-        }
         memory_set_cached(run->fabric->memory, place->region[b], bytes <= run->fabric->spec.gpu.l2_bytes);
         place->bytes[b] = bytes;
         place->va[b] = vas_choose(run->vas, bytes, 2u << 20);
@@ -119,18 +109,16 @@ static gboolean make_window(PlanRun *run, const PlanSwitch *channel, guint32 *in
     for (guint w = 0; w < run->windows->len; w++) {
         const PlanWindow *known = &g_array_index(run->windows, PlanWindow, w);
         gboolean same = known->buffer == channel->buffer && known->ranks->len == channel->ranks->len;
-        for (guint i = 0; i < channel->ranks->len && same; i++) {
+        for (guint i = 0; i < channel->ranks->len && same; i++)
             same = g_array_index(known->ranks, guint32, i) == g_array_index(channel->ranks, guint32, i);
-        }
         if (same) {
             *index = w;
             return TRUE;
         }
     }
     guint64 bytes = G_MAXUINT64;
-    for (guint i = 0; i < channel->ranks->len; i++) {
+    for (guint i = 0; i < channel->ranks->len; i++)
         bytes = MIN(bytes, run->rank[g_array_index(channel->ranks, guint32, i)].bytes[channel->buffer]);
-    }
     McObject *object = fabric_mc_object(run->fabric, channel->ranks->len, bytes);
     for (guint i = 0; i < channel->ranks->len; i++) {
         guint32 r = g_array_index(channel->ranks, guint32, i);
@@ -168,12 +156,10 @@ static gboolean pair_channels(PlanRun *run, guint32 r, GError **error)
             before += other->peer == channel->peer && other->kind == channel->kind;
         }
         while (at < theirs->len && (g_array_index(theirs, PlanChannel, at).peer != r ||
-                                    g_array_index(theirs, PlanChannel, at).kind != channel->kind || before-- > 0)) {
+                                    g_array_index(theirs, PlanChannel, at).kind != channel->kind || before-- > 0))
             at++;
-        }
-        if (at == theirs->len) {
+        if (at == theirs->len)
             return fail(run->plan, "a channel leads to a rank that has none back", error);
-        }
         run->rank[r].theirs[c] = at;
     }
     return TRUE;
@@ -183,19 +169,15 @@ static gboolean set_up(PlanRun *run, GError **error)
 {
     guint n = run->plan->ranks->len;
     plan_packets_init(run);
-    for (guint r = 0; r < n; r++) {
-        if (!make_buffers(run, r, error) || !pair_channels(run, r, error)) {
+    for (guint r = 0; r < n; r++)
+        if (!make_buffers(run, r, error) || !pair_channels(run, r, error))
             return FALSE;
-        }
-    }
     for (guint r = 0; r < n; r++) {
         const GArray *switches = g_array_index(run->plan->ranks, PlanRank, r).switches;
         run->rank[r].windows = g_new0(guint32, switches->len + 1);
-        for (guint s = 0; s < switches->len; s++) {
-            if (!make_window(run, &g_array_index(switches, PlanSwitch, s), &run->rank[r].windows[s], error)) {
+        for (guint s = 0; s < switches->len; s++)
+            if (!make_window(run, &g_array_index(switches, PlanSwitch, s), &run->rank[r].windows[s], error))
                 return FALSE;
-            }
-        }
     }
     return TRUE;
 }
@@ -241,9 +223,8 @@ static void on_launch_done(const DeviceLaunch *launch, void *user)
 static void launch_all(PlanRun *run)
 {
     guint n = run->plan->ranks->len;
-    for (guint r = 0; r < n; r++) {
+    for (guint r = 0; r < n; r++)
         run->running += g_array_index(run->plan->ranks, PlanRank, r).blocks->len > 0;
-    }
     for (guint r = 0; r < n; r++) {
         PlanArgs args = {run, r};
         FoKernel kernel = {
@@ -270,9 +251,8 @@ gboolean plan_start(Fabric *fabric, const Plan *plan, const guint16 *gpu, Transf
         chunks = MAX(chunks, rank->chunks[PLAN_INPUT] > 0 ? rank->chunks[PLAN_INPUT] : rank->chunks[PLAN_OUTPUT]);
         blocks = MAX(blocks, rank->blocks->len);
     }
-    if (blocks == 0) {
+    if (blocks == 0)
         return fail(plan, "has no thread block", error);
-    }
     PlanRun *run = g_new0(PlanRun, 1);
     run->fabric = fabric;
     run->plan = plan;

@@ -70,11 +70,9 @@ static void record_end(Replay *r, guint32 job, guint32 index)
     r->done++;
     if (r->spec->progress && r->done % 256 == 0)
         r->spec->progress(r->spec->user, r->done, r->all);
-    for (guint32 u = state->graph.first[index]; u < state->graph.first[index + 1]; u++) {
-        if (--state->graph.waits[state->graph.users[u]] == 0) {
+    for (guint32 u = state->graph.first[index]; u < state->graph.first[index + 1]; u++)
+        if (--state->graph.waits[state->graph.users[u]] == 0)
             record_ready(r, job, state->graph.users[u]);
-        }
-    }
 }
 
 /* The bytes of a communication have arrived: its ranks go on; a receive that is not posted yet will
@@ -89,9 +87,8 @@ static void item_end(Replay *r, guint32 job, guint32 index)
         r->spec->ended(r->spec->user, state->job, item, &state->result->item[index]);
     for (guint32 i = 0; i < item->n; i++) {
         guint32 record = g_array_index(state->job->match->members, guint32, item->first + i);
-        if (state->arrived[record]) {
+        if (state->arrived[record])
             record_end(r, job, record);
-        }
     }
 }
 
@@ -154,9 +151,8 @@ static gboolean record_arrive(Replay *r, guint32 job, guint32 record)
     const MatchItem *item = &g_array_index(state->job->match->items, MatchItem, index);
     ReplayItem *result = &state->result->item[index];
     state->arrived[record] = 1;
-    if (state->missing[index] == item->n) {
+    if (state->missing[index] == item->n)
         result->first_ps = r->now_ps;
-    }
     result->last_rank = trace_record(state->job->trace, record)->rank;
     state->missing[index]--;
     if (item->skipped || state->moved[index]) {
@@ -174,12 +170,10 @@ static gboolean replay_loop(Replay *r)
         SimTime next = r->steps.heap->len > 0 ? g_array_index(r->steps.heap, Step, 0).at_ps : SIMTIME_NEVER;
         if (stretch_is_busy(r->stretch)) {
             gboolean ended;
-            if (!stretch_run(r->stretch, next, &ended, &r->error)) {
+            if (!stretch_run(r->stretch, next, &ended, &r->error))
                 return FALSE;
-            }
-            if (ended) {
+            if (ended)
                 continue;
-            }
         }
         const Step step = steps_pop(&r->steps);
         r->now_ps = step.at_ps;
@@ -256,15 +250,12 @@ ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n,
     r.result->notes = g_ptr_array_new_with_free_func(g_free);
     replay_usage_init(&r.result->usage, spec->fabric);
     replay_open_stretch(&r);
-    for (guint j = 0; j < n; j++) {
+    for (guint j = 0; j < n; j++)
         job_init(&r, j, &jobs[j]);
-    }
     for (guint j = 0; j < n; j++) {
-        for (guint i = 0; i < jobs[j].trace->records->len; i++) {
-            if (r.job[j].graph.waits[i] == 0) {
+        for (guint i = 0; i < jobs[j].trace->records->len; i++)
+            if (r.job[j].graph.waits[i] == 0)
                 record_ready(&r, j, i);
-            }
-        }
     }
     gboolean ok = !r.error && replay_loop(&r) && !r.error;
     g_assert(!ok || r.done == r.all); /* match_new saw to it that the traces come to an end */
@@ -279,9 +270,8 @@ ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n,
 
 void replay_result_free(ReplayResult *result)
 {
-    if (!result) {
+    if (!result)
         return;
-    }
     for (guint32 j = 0; j < result->jobs; j++) {
         g_free(result->job[j].start_ps);
         g_free(result->job[j].end_ps);

@@ -48,9 +48,8 @@ static int row_compare(const void *a, const void *b)
 {
     const Row *x = a, *y = b;
 #define BY(field)                                                                                                      \
-    if (x->field != y->field) {                                                                                        \
-        return x->field < y->field ? -1 : 1;                                                                           \
-    }
+    if (x->field != y->field)                                                                                          \
+        return x->field < y->field ? -1 : 1;
     BY(job)
     BY(op)
     BY(ranks)
@@ -68,9 +67,8 @@ static void rows_add(Rows *rows, guint32 job, guint32 index)
     const Trace *trace = rows->jobs[job].trace;
     const MatchItem *item = &g_array_index(match->items, MatchItem, index);
     const ReplayItem *played = &rows->result->job[job].item[index];
-    if (item->skipped) {
+    if (item->skipped)
         return;
-    }
     Row row = {.job = job, .ranks = item->n, .op = item->op, .algo = played->algo};
     for (guint32 i = 0; i < item->n; i++) {
         const Record *r = trace_record(trace, g_array_index(match->members, guint32, item->first + i));
@@ -120,9 +118,8 @@ void replay_report_name(Table *table, const ReplayJob *job)
 static void row_write(Table *table, const Rows *rows, const Row *row)
 {
     guint32 world = rows->jobs[row->job].trace->world, slowest = 0;
-    for (guint32 r = 1; r < world; r++) {
+    for (guint32 r = 1; r < world; r++)
         slowest = row->last[r] > row->last[slowest] ? r : slowest;
-    }
     const Plan *plan = rows->jobs[row->job].trace->plan;
     RecordOp op = row->op == RECORD_PLAN ? plan->op : row->op;
     double mean_us = (double)row->sum_ps / 1e6 / (double)row->count;
@@ -142,11 +139,10 @@ static void row_write(Table *table, const Rows *rows, const Row *row)
     table_fixed(table, (double)row->sum_ps / 1e6);
     table_fixed(table, algbw);
     table_fixed(table, algbw * busbw_factor(op, row->ranks));
-    if (row->last[slowest] > 0) {
+    if (row->last[slowest] > 0)
         table_u64(table, slowest);
-    } else {
+    else
         table_null(table);
-    }
     table_fixed(table, (double)row->skew_ps / 1e6 / (double)row->count);
     table_null(table);
 }
@@ -154,14 +150,11 @@ static void row_write(Table *table, const Rows *rows, const Row *row)
 static void add_rows(Report *report, const ReplayJob *jobs, const ReplayResult *result)
 {
     Rows rows = {jobs, result, g_array_new(FALSE, FALSE, sizeof(Row))};
-    for (guint32 j = 0; j < result->jobs; j++) {
-        for (guint i = 0; i < jobs[j].match->items->len; i++) {
+    for (guint32 j = 0; j < result->jobs; j++)
+        for (guint i = 0; i < jobs[j].match->items->len; i++)
             rows_add(&rows, j, i);
-        }
-    }
-    if (rows.rows->len > 0) {
+    if (rows.rows->len > 0)
         qsort(rows.rows->data, rows.rows->len, sizeof(Row), row_compare);
-    }
     Table *table = report_add_table(report, "rows", "", row_columns, 0);
     for (guint i = 0; i < rows.rows->len; i++) {
         row_write(table, &rows, &g_array_index(rows.rows, Row, i));
@@ -182,9 +175,8 @@ void replay_report_add(Report *report, const ReplaySpec *spec, const ReplayJob *
     replay_report_pair(report, jobs, pair);
     replay_report_links(report, spec, result);
     replay_report_switches(report, spec, result);
-    if (result->usage.faults) {
+    if (result->usage.faults)
         fault_costs_report(result->usage.faults, report);
-    }
     if (result->usage.errors > 0) {
         report_add_note(report,
                         "%" G_GUINT64_FORMAT " requests ended with an error, at which a program would end: all "
@@ -201,14 +193,12 @@ void replay_report_add(Report *report, const ReplaySpec *spec, const ReplayJob *
                         "and took what they took then (--no-memo simulates them again; the result is the same)",
                         result->memoised);
     }
-    for (guint i = 0; i < result->notes->len; i++) {
+    for (guint i = 0; i < result->notes->len; i++)
         report_add_note(report, "%s", (char *)result->notes->pdata[i]);
-    }
     for (guint j = 0; j < n; j++) {
         const Trace *trace = jobs[j].trace;
-        for (guint i = 0; i < trace->notes->len; i++) {
+        for (guint i = 0; i < trace->notes->len; i++)
             report_add_note(report, "%s", (char *)trace->notes->pdata[i]);
-        }
         for (guint i = 0; i < trace->skips->len; i++) {
             const TraceSkip *skip = &g_array_index(trace->skips, TraceSkip, i);
             report_add_note(report, "skipped %" G_GUINT64_FORMAT ", %s; the first: %s", skip->count, skip->reason,

@@ -64,9 +64,8 @@ void replay_report_links(Report *report, const ReplaySpec *spec, const ReplayRes
     const gsize n = usage->ways;
     Topology *topology = topology_new(spec->fabric, NULL);
     HotLink *hot = g_new(HotLink, n + 1);
-    for (gsize i = 0; i < n; i++) {
+    for (gsize i = 0; i < n; i++)
         hot[i] = (HotLink){usage->flits[i], i};
-    }
     qsort(hot, n, sizeof(HotLink), hot_compare);
     Table *table = report_add_table(report, "hot_links", "links that carried most", link_columns, 0);
     for (gsize i = 0; i < MIN(n, HOT_LINKS) && hot[i].flits > 0; i++) {

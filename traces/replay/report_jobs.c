@@ -47,12 +47,10 @@ void replay_report_jobs(Report *report, const ReplayJob *jobs, const ReplayResul
         gboolean seen[VAS_GPUS_MAX] = {FALSE};
         for (guint32 r = 0; r < trace->world; r++) {
             guint32 first = trace->rank_first[r], end = trace->rank_first[r + 1];
-            for (guint32 i = first; i < end; i++) {
+            for (guint32 i = first; i < end; i++)
                 end_ps = MAX(end_ps, result->job[j].end_ps[i]);
-            }
-            if (first == end) {
+            if (first == end)
                 continue;
-            }
             ReplayBusy busy = replay_busy(&jobs[j], &result->job[j], first, end, RECORD_NO_STEP);
             active++;
             exposed_ps += busy.exposed_ps;
@@ -127,16 +125,13 @@ void replay_report_steps(Report *report, const ReplayJob *jobs, const ReplayResu
         GArray *steps = g_array_new(FALSE, FALSE, sizeof(gint32));
         for (guint i = 0; i < jobs[j].trace->records->len; i++) {
             gint32 step = trace_record(jobs[j].trace, i)->step;
-            if (step != RECORD_NO_STEP && g_hash_table_add(seen, GINT_TO_POINTER(step + 1))) {
+            if (step != RECORD_NO_STEP && g_hash_table_add(seen, GINT_TO_POINTER(step + 1)))
                 g_array_append_val(steps, step);
-            }
         }
-        if (steps->len > 0) {
+        if (steps->len > 0)
             qsort(steps->data, steps->len, sizeof(gint32), step_compare);
-        }
-        for (guint i = 0; i < steps->len; i++) {
+        for (guint i = 0; i < steps->len; i++)
             add_step(table, &jobs[j], &result->job[j], g_array_index(steps, gint32, i));
-        }
         g_array_free(steps, TRUE);
         g_hash_table_destroy(seen);
     }

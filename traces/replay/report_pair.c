@@ -37,9 +37,8 @@ static int advice_compare(const void *a, const void *b)
 {
     const Advice *x = a, *y = b;
 #define BY(field)                                                                                                      \
-    if (x->field != y->field) {                                                                                        \
-        return x->field < y->field ? -1 : 1;                                                                           \
-    }
+    if (x->field != y->field)                                                                                          \
+        return x->field < y->field ? -1 : 1;
     BY(job)
     BY(op)
     BY(ranks)
@@ -59,9 +58,8 @@ static void advice_add(GArray *rows, const ReplayJob *jobs, guint32 job, guint32
     const Match *match = jobs[job].match;
     const MatchItem *item = &g_array_index(match->items, MatchItem, index);
     const ReplayItem *last = &results[1]->job[job].item[index];
-    if (item->skipped || item->op == RECORD_PLAN || last->algo == COLL_ALGOS) {
+    if (item->skipped || item->op == RECORD_PLAN || last->algo == COLL_ALGOS)
         return;
-    }
     Advice row = {.job = job, .ranks = item->n, .op = item->op};
     for (guint32 i = 0; i < item->n; i++) {
         const Record *r = trace_record(jobs[job].trace, g_array_index(match->members, guint32, item->first + i));
@@ -104,9 +102,8 @@ static void advice_write(Table *table, const ReplayJob *jobs, const Advice *row)
     gboolean multicast = replay_algo_is_multicast(row->algo[1]);
     gboolean can = FALSE;
     const CollAlgoList all = coll_algos_of(episode_coll_op(row->op));
-    for (const CollAlgo *at = all.algo; *at != COLL_ALGOS; at++) {
+    for (const CollAlgo *at = all.algo; *at != COLL_ALGOS; at++)
         can |= replay_algo_is_multicast(*at);
-    }
     char *advice = multicast ? g_strdup_printf("take %s, which the switches multicast", best)
                    : can     ? g_strdup_printf("stay with %s: multicast is no faster", best)
                              : g_strdup_printf("%s: there is no multicast algorithm", best);
@@ -131,18 +128,14 @@ static void add_advice(Report *report, const ReplayJob *jobs, const ReplayPair *
 {
     const ReplayResult *results[] = {pair->unicast, pair->multicast};
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(Advice));
-    for (guint32 j = 0; j < results[0]->jobs; j++) {
-        for (guint i = 0; i < jobs[j].match->items->len; i++) {
+    for (guint32 j = 0; j < results[0]->jobs; j++)
+        for (guint i = 0; i < jobs[j].match->items->len; i++)
             advice_add(rows, jobs, j, i, results);
-        }
-    }
-    if (rows->len > 0) {
+    if (rows->len > 0)
         qsort(rows->data, rows->len, sizeof(Advice), advice_compare);
-    }
     Table *table = report_add_table(report, "advice", "which algorithm is best", advice_columns, 0);
-    for (guint i = 0; i < rows->len; i++) {
+    for (guint i = 0; i < rows->len; i++)
         advice_write(table, jobs, &g_array_index(rows, Advice, i));
-    }
     g_array_free(rows, TRUE);
 }
 
@@ -161,27 +154,23 @@ static SimTime communication_ps(const ReplayJob *jobs, const ReplayResult *resul
 {
     SimTime sum_ps = 0;
     for (guint32 j = 0; j < result->jobs; j++) {
-        for (guint i = 0; i < jobs[j].match->items->len; i++) {
-            if (!g_array_index(jobs[j].match->items, MatchItem, i).skipped) {
+        for (guint i = 0; i < jobs[j].match->items->len; i++)
+            if (!g_array_index(jobs[j].match->items, MatchItem, i).skipped)
                 sum_ps += result->job[j].item[i].end_ps - result->job[j].item[i].start_ps;
-            }
-        }
     }
     return sum_ps;
 }
 
 void replay_report_pair(Report *report, const ReplayJob *jobs, const ReplayPair *pair)
 {
-    if (!pair->multicast || !pair->unicast) {
+    if (!pair->multicast || !pair->unicast)
         return;
-    }
     const ReplayResult *both[] = {pair->multicast, pair->unicast};
     Table *table = report_add_table(report, "multicast_saves", "what multicast saves against unicast", pair_columns, 0);
     for (guint i = 0; i < 2; i++) {
         guint64 flits[2] = {0};
-        for (gsize k = 0; k < (gsize)both[i]->usage.gpus * both[i]->usage.links * 2; k++) {
+        for (gsize k = 0; k < (gsize)both[i]->usage.gpus * both[i]->usage.links * 2; k++)
             flits[k % 2] += both[i]->usage.flits[k];
-        }
         table_text(table, i == 0 ? "multicast" : "unicast");
         table_fixed(table, (double)both[i]->total_ps / 1e6);
         table_fixed(table, (double)communication_ps(jobs, both[i]) / 1e6);

@@ -26,12 +26,10 @@ Step steps_pop(Steps *steps)
     g_array_set_size(steps->heap, n);
     for (guint i = 0;;) {
         guint least = i;
-        for (guint child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++) {
+        for (guint child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++)
             least = step_before(&heap[child], &heap[least]) ? child : least;
-        }
-        if (least == i) {
+        if (least == i)
             return top;
-        }
         Step other = heap[i];
         heap[i] = heap[least];
         heap[least] = other;

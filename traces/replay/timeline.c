@@ -14,9 +14,8 @@ static char *record_title(const ReplayJob *job, const ReplayJobResult *result, g
     const Record *r = trace_record(job->trace, index);
     const char *name = job->trace->names->pdata[r->name];
     guint32 item = job->match->of_record[index];
-    if (item == MATCH_NONE) {
+    if (item == MATCH_NONE)
         return g_strdup(name[0] != 0 ? name : "compute");
-    }
     CollAlgo algo = result->item[item].algo;
     return g_strdup_printf("%s %" G_GUINT64_FORMAT " B%s%s", record_op_name(r->op), record_bytes(r),
                            algo != COLL_ALGOS ? " " : "", algo != COLL_ALGOS ? coll_algo_name(algo) : "");
@@ -30,9 +29,8 @@ typedef struct {
 static guint32 lane_of(Lanes *lanes, Timeline *timeline, guint32 group, SimTime start_ps, SimTime end_ps)
 {
     guint i = 0;
-    while (i < lanes->free_ps->len && g_array_index(lanes->free_ps, SimTime, i) > start_ps) {
+    while (i < lanes->free_ps->len && g_array_index(lanes->free_ps, SimTime, i) > start_ps)
         i++;
-    }
     if (i == lanes->free_ps->len) {
         char *name = g_strdup_printf("operations %u", i + 1);
         guint32 track = timeline_add_track(timeline, group, name);
@@ -79,11 +77,9 @@ void replay_timeline_write(Timeline *timeline, const ReplayJob *jobs, const Repl
     if (!timeline)
         return;
     for (guint32 j = 0; j < result->jobs; j++) {
-        for (guint32 rank = 0; rank < jobs[j].trace->world; rank++) {
-            if (jobs[j].trace->rank_first[rank] < jobs[j].trace->rank_first[rank + 1]) {
+        for (guint32 rank = 0; rank < jobs[j].trace->world; rank++)
+            if (jobs[j].trace->rank_first[rank] < jobs[j].trace->rank_first[rank + 1])
                 save_rank(timeline, &jobs[j], &result->job[j], rank);
-            }
-        }
     }
 }
 
@@ -101,9 +97,8 @@ static void svg_strip(GString *to, const ReplayJob *job, const ReplayJobResult *
     }
     for (guint x = 0; x < SVG_WIDTH;) {
         guint end = x;
-        while (end < SVG_WIDTH && covered[end]) {
+        while (end < SVG_WIDTH && covered[end])
             end++;
-        }
         if (end > x) {
             g_string_append_printf(to, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"10\" class=\"%s\"/>\n",
                                    SVG_LEFT + x, y, end - x, comm ? "f8" : "f0");
@@ -119,9 +114,8 @@ void replay_timeline_add(Report *report, const ReplayJob *jobs, const ReplayResu
     GString *body = g_string_new(NULL);
     for (guint32 j = 0; j < result->jobs; j++) {
         for (guint32 rank = 0; rank < jobs[j].trace->world; rank++) {
-            if (jobs[j].trace->rank_first[rank] == jobs[j].trace->rank_first[rank + 1] || all++ >= SVG_RANKS_MAX) {
+            if (jobs[j].trace->rank_first[rank] == jobs[j].trace->rank_first[rank + 1] || all++ >= SVG_RANKS_MAX)
                 continue;
-            }
             guint y = 24 + rows++ * SVG_ROW;
             g_string_append_printf(body, "<text x=\"0\" y=\"%u\">job %u rank %u</text>\n", y + 14, j, rank);
             svg_strip(body, &jobs[j], &result->job[j], rank, FALSE, y, total_ps);

@@ -35,18 +35,14 @@ static void transfer_free(Transfer *transfer)
 {
     for (guint32 i = 0; i < transfer->n; i++) {
         Buffers *b = &transfer->buffers[i];
-        if (b->from_va != 0) {
+        if (b->from_va != 0)
             vas_unmap(transfer->vas, b->from_va, b->bytes);
-        }
-        if (b->to_va != 0) {
+        if (b->to_va != 0)
             vas_unmap(transfer->vas, b->to_va, b->bytes);
-        }
-        if (b->from) {
+        if (b->from)
             memory_region_unref(transfer->fabric->memory, b->from);
-        }
-        if (b->to) {
+        if (b->to)
             memory_region_unref(transfer->fabric->memory, b->to);
-        }
     }
     vas_free(transfer->vas);
     g_free(transfer->buffers);

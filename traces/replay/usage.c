@@ -33,9 +33,8 @@ void replay_usage_take(ReplayUsage *usage, const Fabric *fabric, const Recording
         const Switch *sw = &fabric->sw[s];
         usage->multicast[s] += sw->multicast_requests;
         usage->replicas[s] += sw->replicated;
-        for (guint32 p = 0; p < sw->ports; p++) {
+        for (guint32 p = 0; p < sw->ports; p++)
             usage->stalls[s] += sw->port[p].stalls_tag + sw->port[p].stalls_buffer + sw->port[p].stalls_rounds;
-        }
     }
     if (figures) {
         const RecordedRun run = recording_run(recording);
@@ -90,9 +89,8 @@ void replay_usage_add(ReplayUsage *to, const ReplayUsage *from, SimTime at_ps)
         to->where = to->where ? to->where : g_new0(WhereTotal, 1);
         where_total_add(to->where, from->where);
     }
-    if (from->faults) {
+    if (from->faults)
         fault_costs_add(&to->faults, from->faults);
-    }
     to->errors += from->errors;
 }
 

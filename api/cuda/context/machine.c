@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "api/cuda/context/ctx.h"
-#include "api/cuda/options.h"
-#include "api/wire/client.h"
-#include "api/wire/control.h"
-#include "api/wire/tray.h"
+#include "machine/options.h"
+#include "machine/wire/client.h"
+#include "machine/wire/control.h"
+#include "machine/wire/tray.h"
 
 static const Machine *machine_make(void)
 {

@@ -3,7 +3,7 @@
 #ifndef API_CUDA_CONTEXT_MACHINE_H
 #define API_CUDA_CONTEXT_MACHINE_H
 
-#include "api/machine/machine.h"
+#include "machine/machine.h"
 
 /* Of the options that this process runs under, which are loaded when need be; nothing is simulated for it. Made once
  * and never freed. NULL: the options are wrong, which was said in the log. */

@@ -1,7 +1,7 @@
 /* The fabric manager's state: of the machine below `fanout exec`, else what the configuration says. See process.h. */
 #include "api/cuda/context/process.h"
 
-#include "api/wire/client.h"
+#include "machine/wire/client.h"
 
 CudaFmState cuda_manager_of(const MachinePage *page, int gpu)
 {

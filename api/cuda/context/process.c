@@ -1,6 +1,6 @@
 /* See process.h. The record is made by the first call of any thread; cuInit starts the engine.
  *
- * Options come from the environment (api/cuda/options.h). */
+ * Options come from the environment (machine/options.h). */
 #include "api/cuda/context/process.h"
 
 #include <dlfcn.h>
@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/cuda/context/class.h"
+#include "machine/class.h"
 #include "api/cuda/context/part.h"
 #include "api/cuda/memory/range.h"
-#include "api/cuda/options.h"
-#include "api/machine/machine.h"
-#include "api/wire/client.h"
-#include "api/wire/tray.h"
+#include "machine/options.h"
+#include "machine/machine.h"
+#include "machine/wire/client.h"
+#include "machine/wire/tray.h"
 
 /* The front end's process record: the one global that the driver API's shape asks for. */
 static Cuda *process;

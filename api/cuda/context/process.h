@@ -11,12 +11,12 @@
 
 #include <fanout/cuda.h>
 
-#include "api/cuda/context/class.h"
-#include "api/cuda/context/fail.h"
+#include "machine/class.h"
+#include "machine/fail.h"
 #include "api/cuda/context/handle.h"
-#include "api/cuda/spec.h"
-#include "api/engine/engine.h"
-#include "api/wire/wire.h"
+#include "machine/spec.h"
+#include "machine/engine/engine.h"
+#include "machine/wire/wire.h"
 #include "model/fabric/fabric.h"
 #include "sim/log.h"
 #include "sim/param/param.h"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "api/cuda/memory/shared_file.h"
-#include "api/cuda/run_report.h"
-#include "api/wire/client.h"
+#include "machine/run_report.h"
+#include "machine/wire/client.h"
 
 /* The descriptor that this process inherited may be closed, and another file there: launchers of ranks (Open MPI's)
  * close all. It is then opened anew by way of `fanout exec`, which has it as long as the program runs. */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "api/cuda/context/report.h"
-#include "api/wire/client.h"
+#include "machine/wire/client.h"
 #include "sim/host_clock.h"
 
 /* `timeout` and shells signal a process group, and `fanout exec` hands on what it gets: one signal comes twice. */

@@ -4,7 +4,7 @@
  * clique, which is what cuda.clique_gpus says. A device that lacks a means is in no clique of it. */
 #include "api/cuda/endpoint/endpoint.h"
 
-#include "api/machine/machine.h"
+#include "machine/machine.h"
 
 /* The device, if it is one of a fabric that has handles. */
 static CUresult fabric_device(Call *call, CUdevice ordinal, const CudaDevice **device)

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "api/engine/proc_stat.h"
-#include "api/wire/wire.h"
+#include "machine/engine/proc_stat.h"
+#include "machine/wire/wire.h"
 
 /* It is looked at before it is opened: opening what is no file may wait, or do something. */
 int shared_file_open(gint32 pid, gint32 fd, const guint64 identity[2])

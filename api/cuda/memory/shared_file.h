@@ -7,7 +7,7 @@
 #ifndef API_CUDA_MEMORY_SHARED_FILE_H
 #define API_CUDA_MEMORY_SHARED_FILE_H
 
-#include "api/wire/sealed.h"
+#include "machine/wire/sealed.h"
 
 /* Another process's descriptor, if it is that file; else -1 and errno. */
 int shared_file_open(gint32 pid, gint32 fd, const guint64 identity[2]);

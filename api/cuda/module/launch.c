@@ -21,7 +21,7 @@ static CUresult packed_parameters(void **extra, guint bytes, guint8 *param)
     gsize n = 0;
     gboolean ended = FALSE, sized = FALSE;
 
-    for (guint i = 0; i < EXTRA_MAX && !ended; i += 2) {
+    for (guint i = 0; i < EXTRA_MAX && !ended; i += 2)
         if (extra[i] == CU_LAUNCH_PARAM_END)
             ended = TRUE;
         else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
@@ -31,7 +31,6 @@ static CUresult packed_parameters(void **extra, guint bytes, guint8 *param)
             sized = TRUE;
         } else
             return CUDA_ERROR_INVALID_VALUE;
-    }
     if (!ended || !sized || (bytes > 0 && (!buffer || n == 0)))
         return CUDA_ERROR_INVALID_VALUE;
     if (n > bytes) /* what is shorter is filled up with zeros: programs pass what they use */

@@ -8,7 +8,7 @@
 
 #include "api/cuda/context/ctx.h"
 #include "api/cuda/module/program.h"
-#include "api/engine/kernel.h"
+#include "machine/engine/kernel.h"
 
 typedef struct Module Module;
 typedef struct Library Library;

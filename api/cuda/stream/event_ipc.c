@@ -1,6 +1,6 @@
 /* Events in other processes of the machine: 64 bytes name the process and its descriptor of the page that the event's
- * records are counted in (api/engine/shared_event.c). An event made with CU_EVENT_INTERPROCESS has one from the start;
- * one that was opened has the same page, and is an event without times of the context that is current. */
+ * records are counted in (machine/engine/shared_event.c). An event made with CU_EVENT_INTERPROCESS has one from the
+ * start; one that was opened has the same page, and is an event without times of the context that is current. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

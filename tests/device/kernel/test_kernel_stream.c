@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api/engine/kernel.h"
+#include "machine/engine/kernel.h"
 #include "device/launch_time.h"
 #include "model/presets/preset.h"
 #include "sim/log.h"

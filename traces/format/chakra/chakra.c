@@ -14,30 +14,25 @@ static const RecordOp comm_types[] = {RECORD_ALL_REDUCE,     RECORD_REDUCE,    R
 
 int chakra_attribute_by_name(const char *name)
 {
-    for (int i = 0; i < CHAKRA_ATTRIBUTES; i++) {
-        if (strcmp(name, chakra_attribute_names[i]) == 0) {
+    for (int i = 0; i < CHAKRA_ATTRIBUTES; i++)
+        if (strcmp(name, chakra_attribute_names[i]) == 0)
             return i;
-        }
-    }
     return -1;
 }
 
 static gboolean chakra_op(gint64 comm_type, RecordOp *op)
 {
-    if (comm_type < 0 || comm_type >= (gint64)G_N_ELEMENTS(comm_types)) {
+    if (comm_type < 0 || comm_type >= (gint64)G_N_ELEMENTS(comm_types))
         return FALSE;
-    }
     *op = comm_types[comm_type];
     return TRUE;
 }
 
 int chakra_comm_type(RecordOp op)
 {
-    for (guint i = 0; i < G_N_ELEMENTS(comm_types); i++) {
-        if (comm_types[i] == op) {
+    for (guint i = 0; i < G_N_ELEMENTS(comm_types); i++)
+        if (comm_types[i] == op)
             return i;
-        }
-    }
     return -1;
 }
 
@@ -64,9 +59,8 @@ gboolean chakra_init(Chakra *chakra, Reader *reader, GError **error)
         .gaps = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_ids),
     };
     if (reader->world_hint > 0) {
-        if (!reader_set_world(reader, reader->world_hint, error)) {
+        if (!reader_set_world(reader, reader->world_hint, error))
             return FALSE;
-        }
         if (chakra->rank >= reader->world_hint) {
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
                         "%s: is rank %u by its name, but the job "
@@ -74,9 +68,8 @@ gboolean chakra_init(Chakra *chakra, Reader *reader, GError **error)
                         input_path(reader->input), chakra->rank, reader->world_hint);
             return FALSE;
         }
-        if (reader->job_files == 1 && reader->world_hint > 1) {
+        if (reader->job_files == 1 && reader->world_hint > 1)
             reader->trace->replicate = TRUE;
-        }
     }
     return !reader->spec->groups_path || read_groups_file(chakra, reader->spec->groups_path, error);
 }
@@ -117,9 +110,8 @@ gboolean chakra_groups(Chakra *chakra, const Json *groups, const char *where, GE
     for (const Json *at = groups->first; at != NULL; at = at->next) {
         gboolean listed = groups->type == JSON_ARRAY;
         if (!add_group(chakra, listed ? json_string(json_get(at, "pg_name")) : at->key,
-                       listed ? json_get(at, "ranks") : at, where, error)) {
+                       listed ? json_get(at, "ranks") : at, where, error))
             return FALSE;
-        }
     }
     return TRUE;
 }
@@ -163,28 +155,22 @@ static const char *fill_collective(Chakra *chakra, const ChakraNode *node, Recor
 {
     const char *problem = NULL;
     record->op = RECORD_COMPUTE;
-    if (!chakra_op(node->value[CHAKRA_COMM_TYPE], &record->op)) {
+    if (!chakra_op(node->value[CHAKRA_COMM_TYPE], &record->op))
         return "comm_type should be 0 (all-reduce) to 9 (barrier)";
-    }
-    if (!find_group(chakra, node, &record->group, &problem)) {
+    if (!find_group(chakra, node, &record->group, &problem))
         return problem;
-    }
     gint64 size = node->value[CHAKRA_COMM_SIZE];
     guint32 n = trace_group_at(chakra->reader->trace, record->group)->n;
-    if (size < 0 || (guint64)size > RECORD_BYTES_MAX) {
+    if (size < 0 || (guint64)size > RECORD_BYTES_MAX)
         return "comm_size should be 1 byte to 1 TiB";
-    }
     gboolean parts = record->op == RECORD_REDUCE_SCATTER || record->op == RECORD_SCATTER;
-    if (parts && !node->has[CHAKRA_OUT_BYTES]) {
+    if (parts && !node->has[CHAKRA_OUT_BYTES])
         size = (gint64)reader_shared_bytes(chakra->reader, record->op, (guint64)size, n);
-    }
-    if (!record_set_bytes_in(record, size, n) && !node->has[CHAKRA_OUT_BYTES]) {
+    if (!record_set_bytes_in(record, size, n) && !node->has[CHAKRA_OUT_BYTES])
         return "comm_size should stay below 1 TiB over all ranks";
-    }
     if (node->has[CHAKRA_ROOT]) {
-        if (node->value[CHAKRA_ROOT] < 0 || node->value[CHAKRA_ROOT] >= RECORD_WORLD_MAX) {
+        if (node->value[CHAKRA_ROOT] < 0 || node->value[CHAKRA_ROOT] >= RECORD_WORLD_MAX)
             return "root_rank should be a rank";
-        }
         record->peer = node->value[CHAKRA_ROOT];
     }
     return NULL;
@@ -193,19 +179,15 @@ static const char *fill_collective(Chakra *chakra, const ChakraNode *node, Recor
 static const char *fill_message(Chakra *chakra, const ChakraNode *node, Record *record)
 {
     ChakraAttribute peer = node->type == CHAKRA_SEND ? CHAKRA_COMM_DST : CHAKRA_COMM_SRC;
-    if (!node->has[peer]) {
+    if (!node->has[peer])
         return peer == CHAKRA_COMM_DST ? "a send should have comm_dst" : "a receive should have comm_src";
-    }
     if (!node->has[CHAKRA_COMM_SIZE] || node->value[CHAKRA_COMM_SIZE] < 0 ||
-        node->value[CHAKRA_COMM_SIZE] > (gint64)RECORD_BYTES_MAX) {
+        node->value[CHAKRA_COMM_SIZE] > (gint64)RECORD_BYTES_MAX)
         return "comm_size should be 1 byte to 1 TiB";
-    }
-    if (node->value[peer] < 0 || node->value[peer] >= RECORD_WORLD_MAX) {
+    if (node->value[peer] < 0 || node->value[peer] >= RECORD_WORLD_MAX)
         return "the peer should be a rank";
-    }
-    if (node->value[CHAKRA_COMM_TAG] < G_MININT32 || node->value[CHAKRA_COMM_TAG] > G_MAXUINT32) {
+    if (node->value[CHAKRA_COMM_TAG] < G_MININT32 || node->value[CHAKRA_COMM_TAG] > G_MAXUINT32)
         return "comm_tag should be a number of 32 bits";
-    }
     record->op = node->type == CHAKRA_SEND ? RECORD_SEND : RECORD_RECV;
     record->peer = node->value[peer];
     record->tag = node->value[CHAKRA_COMM_TAG];
@@ -219,35 +201,30 @@ static const char *fill_message(Chakra *chakra, const ChakraNode *node, Record *
 static const char *fill_own(const ChakraNode *node, Record *record)
 {
     const gint64 *v = node->value;
-    if (node->has[CHAKRA_OUT_BYTES]) {
+    if (node->has[CHAKRA_OUT_BYTES])
         record->bytes_out = v[CHAKRA_OUT_BYTES];
-    }
     if (v[CHAKRA_DTYPE] < 0 || v[CHAKRA_DTYPE] >= RECORD_DTYPES || v[CHAKRA_REDUCTION] < 0 ||
         v[CHAKRA_REDUCTION] >= RECORD_REDUCTIONS || v[CHAKRA_STREAM] < 0 || v[CHAKRA_STEP] < 0 ||
         v[CHAKRA_STREAM] >= RECORD_NO_STREAM || v[CHAKRA_STEP] > G_MAXINT32 || v[CHAKRA_OUT_BYTES] < 0 ||
-        v[CHAKRA_START_PS] < 0 || v[CHAKRA_DURATION_PS] < 0 || v[CHAKRA_GAP_PS] < 0) {
+        v[CHAKRA_START_PS] < 0 || v[CHAKRA_DURATION_PS] < 0 || v[CHAKRA_GAP_PS] < 0)
         return "an attribute fanout_... is out of its range";
-    }
     record->dtype = node->has[CHAKRA_DTYPE] ? (RecordDtype)v[CHAKRA_DTYPE] : RECORD_F32;
     record->reduction = v[CHAKRA_REDUCTION];
     record->gap_ps = v[CHAKRA_GAP_PS];
     record->stream = node->has[CHAKRA_STREAM] ? (guint32)v[CHAKRA_STREAM] : RECORD_NO_STREAM;
     record->step = node->has[CHAKRA_STEP] ? v[CHAKRA_STEP] : RECORD_NO_STEP;
     record->start_ps = node->has[CHAKRA_START_PS] ? (guint64)v[CHAKRA_START_PS] : RECORD_NO_TIME;
-    if (node->has[CHAKRA_DURATION_PS]) {
+    if (node->has[CHAKRA_DURATION_PS])
         record->duration_ps = v[CHAKRA_DURATION_PS];
-    }
     return NULL;
 }
 
 static const char *fill_record(Chakra *chakra, const ChakraNode *node, Record *record)
 {
-    if (node->type == 0 || node->type >= CHAKRA_TYPES) {
+    if (node->type == 0 || node->type >= CHAKRA_TYPES)
         return "the node type should be 1 (metadata) to 10 (checkpoint)";
-    }
-    if (node->duration_us > RECORD_PS_MAX / 1000000) {
+    if (node->duration_us > RECORD_PS_MAX / 1000000)
         return "the duration should be at most a day";
-    }
     record->duration_ps = node->duration_us * 1000000;
     const char *problem = NULL;
     if (node->type == CHAKRA_SEND || node->type == CHAKRA_RECV) {
@@ -255,14 +232,12 @@ static const char *fill_record(Chakra *chakra, const ChakraNode *node, Record *r
     } else if (node->type == CHAKRA_COLLECTIVE && node->has[CHAKRA_COMM_TYPE] && node->has[CHAKRA_COMM_SIZE]) {
         problem = fill_collective(chakra, node, record);
     } else if (node->type == CHAKRA_COLLECTIVE) {
-        if (node->has[CHAKRA_IS_CPU_OP] && !node->value[CHAKRA_IS_CPU_OP]) {
+        if (node->has[CHAKRA_IS_CPU_OP] && !node->value[CHAKRA_IS_CPU_OP])
             return "a collective on the GPU should have comm_type and comm_size";
-        }
         chakra->host_nodes++;
     }
-    if (!problem) {
+    if (!problem)
         problem = fill_own(node, record);
-    }
     chakra->unknown_times += record->op == RECORD_COMPUTE && record->duration_ps == 0 &&
                              node->value[CHAKRA_NUM_OPS] > 0;
     return problem;
@@ -338,12 +313,10 @@ gboolean chakra_finish(Chakra *chakra, GError **error)
         gint64 id = pair[1];
         const GArray *gap = g_hash_table_lookup(chakra->gaps, &id);
         gboolean ok = gap || resolve(chakra, pair[0], id, error);
-        for (guint k = 0; gap && k < gap->len && ok; k++) {
+        for (guint k = 0; gap && k < gap->len && ok; k++)
             ok = resolve(chakra, pair[0], g_array_index(gap, guint64, k), error);
-        }
-        if (!ok) {
+        if (!ok)
             return FALSE;
-        }
     }
     if (chakra->host_nodes > 0) {
         trace_note(trace,

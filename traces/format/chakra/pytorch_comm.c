@@ -8,9 +8,8 @@ static const Json *attribute(const Json *node, const char *name)
     const Json *attrs = json_get(node, "attrs");
     for (const Json *at = attrs ? attrs->first : NULL; at != NULL; at = at->next) {
         const char *own = json_string(json_get(at, "name"));
-        if (own && strcmp(own, name) == 0) {
+        if (own && strcmp(own, name) == 0)
             return json_get(at, "value");
-        }
     }
     return NULL;
 }
@@ -34,9 +33,8 @@ static gboolean tensor_dtype(const Json *types, RecordDtype *dtype)
 {
     const char *text = types ? json_string(types->first) : NULL;
     const char *at = text ? strstr(text, "Tensor(") : NULL;
-    if (!at) {
+    if (!at)
         return FALSE;
-    }
     at += strlen("Tensor(");
     char *name = g_strndup(at, strcspn(at, ")"));
     guint bytes;
@@ -49,16 +47,13 @@ static gboolean tensor_dtype(const Json *types, RecordDtype *dtype)
 static guint element_bytes(const Json *value)
 {
     guint64 size = 0;
-    if (!value || value->type != JSON_ARRAY || !value->first) {
+    if (!value || value->type != JSON_ARRAY || !value->first)
         return 0;
-    }
-    if (value->first->type == JSON_ARRAY) {
+    if (value->first->type == JSON_ARRAY)
         return element_bytes(value->first);
-    }
     const Json *at = value->first;
-    for (guint i = 0; i < 4 && at; i++) {
+    for (guint i = 0; i < 4 && at; i++)
         at = at->next;
-    }
     return value->n == 6 && json_u64(at, &size) && size <= 16 ? size : 0;
 }
 
@@ -66,21 +61,17 @@ static guint element_bytes(const Json *value)
  * device]. */
 static guint64 tensor_bytes(const Json *value)
 {
-    if (!value || value->type != JSON_ARRAY) {
+    if (!value || value->type != JSON_ARRAY)
         return 0;
-    }
     const Json *part[6] = {NULL};
     guint i = 0;
-    for (const Json *at = value->first; at && i < 6; at = at->next) {
+    for (const Json *at = value->first; at && i < 6; at = at->next)
         part[i++] = at;
-    }
     guint64 elements, size, bytes = 0;
-    if (value->n == 6 && json_string(part[5]) && json_u64(part[3], &elements) && json_u64(part[4], &size)) {
+    if (value->n == 6 && json_string(part[5]) && json_u64(part[3], &elements) && json_u64(part[4], &size))
         return elements > RECORD_BYTES_MAX / MAX(size, 1) ? RECORD_BYTES_MAX + 1 : elements * size;
-    }
-    for (const Json *at = value->first; at != NULL; at = at->next) {
+    for (const Json *at = value->first; at != NULL; at = at->next)
         bytes = MIN(bytes + tensor_bytes(at), RECORD_BYTES_MAX + 1);
-    }
     return bytes;
 }
 
@@ -88,11 +79,9 @@ static gboolean is_no_collective(const char *name)
 {
     static const char *const names[] = {
         "wait", "init", "wait_tensor", "startcoalescing", "monitored_barrier", "endcoalescing", "coalesced"};
-    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
-        if (strcmp(name, names[i]) == 0) {
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strcmp(name, names[i]) == 0)
             return TRUE;
-        }
-    }
     return FALSE;
 }
 
@@ -114,14 +103,12 @@ static const char *take_positions(Et *et, EtComm *comm, const Json *values)
         before[1] = before[0];
         before[0] = at;
     }
-    if (!name) {
+    if (!name)
         return NULL;
-    }
     json_i64(before[0], &comm->rank);
     const Json *group = before[1] && before[1]->type == JSON_ARRAY ? before[1]->first : NULL;
-    if (json_string(group)) {
+    if (json_string(group))
         comm->pg_name = trace_name(et->reader->trace, json_string(group));
-    }
     comm->in_bytes = tensor_bytes(tensors);
     comm->element_bytes = element_bytes(tensors);
     gint64 last[3] = {-1, -1, -1};
@@ -140,11 +127,10 @@ static const char *take_positions(Et *et, EtComm *comm, const Json *values)
 
 void pytorch_wrong(EtComm *comm, char *text)
 {
-    if (!comm->wrong) {
+    if (!comm->wrong)
         comm->wrong = text;
-    } else {
+    else
         g_free(text);
-    }
 }
 
 static void attribute_number(EtComm *comm, const Json *node, const char *name, gint64 *value)
@@ -173,9 +159,8 @@ static void take_attributes(Et *et, EtComm *comm, const Json *node)
         pytorch_wrong(
             comm, g_strdup_printf("unknown dtype \"%.60s\"; PyTorch's are Float, Half, BFloat16, Long, ...", dtype));
     }
-    if (pg) {
+    if (pg)
         comm->pg_name = trace_name(et->reader->trace, pg);
-    }
     if (bytes > 0 && in >= 0) {
         gboolean fits = in <= (gint64)(RECORD_BYTES_MAX / bytes) && out <= (gint64)(RECORD_BYTES_MAX / bytes);
         comm->in_bytes = fits ? (guint64)in * bytes : RECORD_BYTES_MAX + 1;
@@ -209,9 +194,8 @@ gboolean pytorch_take(Et *et, const Json *node)
     }
     take_attributes(et, &comm, node);
     comm.op = op;
-    if (!record_op_has_root(comm.op) && comm.op != RECORD_SEND && comm.op != RECORD_RECV && comm.rank >= 0) {
+    if (!record_op_has_root(comm.op) && comm.op != RECORD_SEND && comm.op != RECORD_RECV && comm.rank >= 0)
         et->own_rank = comm.rank;
-    }
     g_array_append_val(et->comms, comm);
     return TRUE;
 }

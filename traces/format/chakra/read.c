@@ -11,9 +11,8 @@ static gsize varint(const guint8 *at, gsize n, guint64 *value)
     *value = 0;
     for (gsize i = 0; i < n && i < 10; i++) {
         *value |= (guint64)(at[i] & 0x7f) << (7 * i);
-        if (at[i] < 0x80) {
+        if (at[i] < 0x80)
             return i + 1;
-        }
     }
     return 0;
 }
@@ -24,29 +23,24 @@ static int chakra_probe(const char *head, gsize n)
 {
     const guint8 *at = (const guint8 *)head;
     gboolean text = TRUE;
-    for (gsize i = 0; i < MIN(n, 512) && text; i++) {
+    for (gsize i = 0; i < MIN(n, 512) && text; i++)
         text = at[i] >= 0x20 || at[i] == '\n' || at[i] == '\r' || at[i] == '\t';
-    }
     guint64 length, inner;
     gsize used = varint(at, n, &length);
-    if (text || used == 0 || length > MESSAGE_BYTES_MAX) {
+    if (text || used == 0 || length > MESSAGE_BYTES_MAX)
         return 0;
-    }
     at += used;
     n -= used;
     if (length > 0) {
         gsize more = n > 1 ? varint(at + 1, n - 1, &inner) : 0;
-        if (n < 2 || (at[0] != 0x0a && at[0] != 0x12) || more == 0 || inner > length) {
+        if (n < 2 || (at[0] != 0x0a && at[0] != 0x12) || more == 0 || inner > length)
             return 0;
-        }
     }
-    if (length >= n) {
+    if (length >= n)
         return 50;
-    }
     used = varint(at + length, n - length, &inner);
-    if (used == 0 || length + used >= n) {
+    if (used == 0 || length + used >= n)
         return 40;
-    }
     guint8 tag = at[length + used];
     return tag == 0x08 || tag == 0x12 || tag == 0x18 ? 80 : 0;
 }
@@ -58,9 +52,8 @@ static int next_message(Input *input, GByteArray *buffer, GError **error)
     for (guint i = 0;; i++) {
         guint8 byte;
         gssize got = input_read(input, &byte, 1, error);
-        if (got < 0 || (got == 0 && i == 0)) {
+        if (got < 0 || (got == 0 && i == 0))
             return got;
-        }
         if (got == 0 || i == 9) {
             g_set_error(error, TRACE_ERROR, got == 0 ? TRACE_ERROR_CUT_OFF : TRACE_ERROR_FORMAT,
                         "%s: byte %" G_GUINT64_FORMAT ": %s", input_path(input), start,
@@ -69,9 +62,8 @@ static int next_message(Input *input, GByteArray *buffer, GError **error)
             return -1;
         }
         length |= (guint64)(byte & 0x7f) << (7 * i);
-        if (byte < 0x80) {
+        if (byte < 0x80)
             break;
-        }
     }
     if (length > MESSAGE_BYTES_MAX) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
@@ -89,9 +81,8 @@ static int next_message(Input *input, GByteArray *buffer, GError **error)
                         "says it has %" G_GUINT64_FORMAT " bytes, but the file ends %" G_GSIZE_FORMAT " bytes into it",
                         input_path(input), start, length, have);
         }
-        if (got <= 0) {
+        if (got <= 0)
             return -1;
-        }
         have += got;
     }
     return 1;
@@ -125,17 +116,14 @@ static gboolean attribute_integer(const Chakra__Attribute *attr, gint64 *value)
 
 static void take_attribute(ChakraNode *node, const Chakra__Attribute *attr)
 {
-    if (strcmp(attr->name, "pg_name") == 0 && attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
+    if (strcmp(attr->name, "pg_name") == 0 && attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL)
         node->pg_name = attr->string_val;
-    } else if (strcmp(attr->name, "involved_dim") == 0 && attr->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST) {
-        for (gsize i = 0; i < attr->bool_list->n_values; i++) {
+    else if (strcmp(attr->name, "involved_dim") == 0 && attr->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST)
+        for (gsize i = 0; i < attr->bool_list->n_values; i++)
             node->partial_dims |= !attr->bool_list->values[i];
-        }
-    }
     int known = chakra_attribute_by_name(attr->name);
-    if (known < 0) {
+    if (known < 0)
         return;
-    }
     node->has[known] = attribute_integer(attr, &node->value[known]);
     if (!node->has[known] && !node->bad_text) {
         node->bad_text = attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL
@@ -165,9 +153,8 @@ static gboolean take_node(Chakra *chakra, const GByteArray *buffer, guint64 byte
     node.where.node = message->id <= G_MAXINT64 ? (gint64)message->id : -1;
     g_array_append_vals(node.deps, message->ctrl_deps, message->n_ctrl_deps);
     g_array_append_vals(node.deps, message->data_deps, message->n_data_deps);
-    for (gsize i = 0; i < message->n_attr; i++) {
+    for (gsize i = 0; i < message->n_attr; i++)
         take_attribute(&node, message->attr[i]);
-    }
     gboolean ok = chakra_add(chakra, &node, error);
     g_array_free(node.deps, TRUE);
     chakra__node__free_unpacked(message, NULL);
@@ -190,13 +177,11 @@ static gboolean take_metadata(Chakra *chakra, const GByteArray *buffer, GError *
     for (gsize i = 0; i < message->n_attr && ok; i++) {
         const Chakra__Attribute *attr = message->attr[i];
         gint64 world;
-        if (strcmp(attr->name, "fanout_world") == 0 && attribute_integer(attr, &world)) {
+        if (strcmp(attr->name, "fanout_world") == 0 && attribute_integer(attr, &world))
             ok = reader_set_world(chakra->reader, world < 0 ? 0 : world, error);
-        }
         gboolean groups = strcmp(attr->name, "pg_config") == 0 || strcmp(attr->name, "process_groups") == 0;
-        if (!groups || attr->value_case != CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
+        if (!groups || attr->value_case != CHAKRA__ATTRIBUTE__VALUE_STRING_VAL)
             continue;
-        }
         JsonDocument *document = json_parse(path, attr->string_val, strlen(attr->string_val), error);
         ok = document && chakra_groups(chakra, json_root(document), path, error);
         json_free(document);
@@ -214,12 +199,10 @@ static gboolean chakra_read(Reader *reader, GError **error)
         guint64 byte = input_offset(reader->input);
         GError *broken = NULL;
         int got = next_message(reader->input, buffer, &broken);
-        if (got < 0) {
+        if (got < 0)
             ok = reader_forgive(reader, &broken, error);
-        }
-        if (got <= 0) {
+        if (got <= 0)
             break;
-        }
         ok = first ? take_metadata(&chakra, buffer, error) : take_node(&chakra, buffer, byte, error);
     }
     ok = ok && chakra_finish(&chakra, error);

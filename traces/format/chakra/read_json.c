@@ -13,9 +13,8 @@ static int chakra_json_probe(const char *head, gsize n)
 static void take_number(ChakraNode *node, const Json *item, const char *key, guint64 *value)
 {
     const Json *member = json_get(item, key);
-    if (!member || json_u64(member, value) || node->bad_text) {
+    if (!member || json_u64(member, value) || node->bad_text)
         return;
-    }
     char *is = json_describe(member);
     node->bad_text = g_strdup_printf("\"%s\" is %s; it should be a whole number", key, is);
     g_free(is);
@@ -34,17 +33,15 @@ static void take_deps(ChakraNode *node, const Json *item, const char *key)
             g_free(is);
         }
     }
-    if (list && list->type != JSON_ARRAY && !node->bad_text) {
+    if (list && list->type != JSON_ARRAY && !node->bad_text)
         node->bad_text = g_strdup_printf("\"%s\" should be a list of ids", key);
-    }
 }
 
 static void take_attribute(ChakraNode *node, const Json *item, ChakraAttribute attribute)
 {
     const Json *member = json_get(item, chakra_attribute_names[attribute]);
-    if (!member) {
+    if (!member)
         return;
-    }
     node->has[attribute] = TRUE;
     if (member->type == JSON_BOOL) {
         node->value[attribute] = member->truth;
@@ -81,16 +78,13 @@ static gboolean chakra_json_item(void *user, const Json *item, GError **error)
         take_number(&node, item, "runtime", &node.duration_us);
         take_number(&node, item, "duration_micros", &node.duration_us);
         static const char *const deps[] = {"ctrl_deps", "ctrlDeps", "data_deps", "dataDeps"};
-        for (guint i = 0; i < G_N_ELEMENTS(deps); i++) {
+        for (guint i = 0; i < G_N_ELEMENTS(deps); i++)
             take_deps(&node, item, deps[i]);
-        }
-        for (int i = 0; i < CHAKRA_ATTRIBUTES; i++) {
+        for (int i = 0; i < CHAKRA_ATTRIBUTES; i++)
             take_attribute(&node, item, i);
-        }
         const Json *dims = json_get(item, "involved_dim");
-        for (const Json *at = dims ? dims->first : NULL; at != NULL; at = at->next) {
+        for (const Json *at = dims ? dims->first : NULL; at != NULL; at = at->next)
             node.partial_dims |= at->type == JSON_BOOL && !at->truth;
-        }
         ok = chakra_add(chakra, &node, error);
     }
     g_array_free(node.deps, TRUE);

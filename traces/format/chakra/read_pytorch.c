@@ -23,9 +23,8 @@ static gboolean take_groups(Et *et, const Json *node, GError **error)
 {
     const Json *values = pytorch_values(node, "inputs");
     const char *text = json_string(values ? values->first : NULL);
-    if (!text) {
+    if (!text)
         return TRUE;
-    }
     const char *path = input_path(et->reader->input);
     JsonDocument *document = json_parse(path, text, strlen(text), error);
     const Json *list = document ? json_root(document) : NULL;
@@ -53,12 +52,10 @@ static gboolean et_item(void *user, const Json *node, GError **error)
 {
     Et *et = user;
     const char *name = json_string(json_get(node, "name"));
-    if (!name) {
+    if (!name)
         return TRUE;
-    }
-    if (strstr(name, "process_group:init")) {
+    if (strstr(name, "process_group:init"))
         return take_groups(et, node, error);
-    }
     return strcmp(name, "record_param_comms") == 0 ? pytorch_take(et, node) : TRUE;
 }
 
@@ -73,9 +70,8 @@ static gboolean group_ranks(Et *et, const EtComm *comm, GArray *ranks)
         g_array_append_vals(ranks, listed->data, listed->len);
         return TRUE;
     }
-    if (size <= 0 && !listed) {
+    if (size <= 0 && !listed)
         size = et->reader->world_hint;
-    }
     gint64 start = CLAMP(comm->start, 0, RECORD_WORLD_MAX);
     gint64 stride = comm->stride > 0 ? MIN(comm->stride, RECORD_WORLD_MAX) : 1;
     for (gint64 i = 0; i < size && start + i * stride < RECORD_WORLD_MAX; i++) {
@@ -90,16 +86,13 @@ static gboolean et_world(Et *et, GError **error)
     GArray *ranks = g_array_new(FALSE, FALSE, sizeof(guint32));
     guint32 world = MAX(et->reader->world_hint, et->reader->job_files);
     for (guint i = 0; i < et->comms->len; i++) {
-        if (group_ranks(et, &g_array_index(et->comms, EtComm, i), ranks)) {
-            for (guint k = 0; k < ranks->len; k++) {
+        if (group_ranks(et, &g_array_index(et->comms, EtComm, i), ranks))
+            for (guint k = 0; k < ranks->len; k++)
                 world = MAX(world, g_array_index(ranks, guint32, k) + 1);
-            }
-        }
     }
     g_array_free(ranks, TRUE);
-    if (et->reader->trace->world >= world) {
+    if (et->reader->trace->world >= world)
         return TRUE; /* another file of the job knows more */
-    }
     et->reader->trace->world = 0;
     return reader_set_world(et->reader, world, error);
 }
@@ -131,13 +124,11 @@ static gboolean et_add(Et *et, EtComm *comm, guint32 rank, GError **error)
                                             "N if it is all of them",
                                             (char *)reader->trace->names->pdata[comm->pg_name]));
     }
-    if (!comm->wrong && MAX(comm->in_bytes, comm->out_bytes) > RECORD_BYTES_MAX) {
+    if (!comm->wrong && MAX(comm->in_bytes, comm->out_bytes) > RECORD_BYTES_MAX)
         pytorch_wrong(comm, g_strdup("a communication of over 1 TiB on one rank"));
-    }
     gboolean message = comm->op == RECORD_SEND || comm->op == RECORD_RECV;
-    if (!comm->wrong && message && (comm->rank < 0 || comm->rank >= (gint64)ranks->len)) {
+    if (!comm->wrong && message && (comm->rank < 0 || comm->rank >= (gint64)ranks->len))
         pytorch_wrong(comm, g_strdup("a send or recv should name its peer, a rank of its group, before its name"));
-    }
     gboolean ok = TRUE, good = FALSE;
     if (comm->wrong) {
         ok = reader_problem(reader, comm->where, "wrong collective", error, "%s", comm->wrong);
@@ -149,9 +140,8 @@ static gboolean et_add(Et *et, EtComm *comm, guint32 rank, GError **error)
         record.stream = record.group;
         record_set_bytes_in(&record, comm->in_bytes, ranks->len);
         record.bytes_out = comm->out_bytes > 0 ? comm->out_bytes : record.bytes_out;
-        if ((message || record_op_has_root(comm->op)) && comm->rank >= 0 && comm->rank < (gint64)ranks->len) {
+        if ((message || record_op_has_root(comm->op)) && comm->rank >= 0 && comm->rank < (gint64)ranks->len)
             record.peer = g_array_index(ranks, guint32, comm->rank);
-        }
         ok = reader_check(reader, &record, &good, error);
     }
     record.skipped = !good;
@@ -163,9 +153,8 @@ static gboolean et_add(Et *et, EtComm *comm, guint32 rank, GError **error)
 static gboolean et_build(Et *et, GError **error)
 {
     Reader *reader = et->reader;
-    if (!et_world(et, error)) {
+    if (!et_world(et, error))
         return FALSE;
-    }
     gint64 rank = reader->name_rank >= 0 ? reader->name_rank : et->own_rank;
     if (reader->name_rank >= (gint64)reader->trace->world) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
@@ -175,18 +164,16 @@ static gboolean et_build(Et *et, GError **error)
                     input_path(reader->input), reader->name_rank, reader->trace->world);
         return FALSE;
     }
-    if (rank < 0 || rank >= reader->trace->world) {
+    if (rank < 0 || rank >= reader->trace->world)
         rank = 0;
-    }
     trace_present(reader->trace, (guint32)rank);
     reader->trace->replicate = reader->job_files < reader->trace->world;
     trace_note(reader->trace,
                "%s: execution traces carry no times: communications only, one after another in each group",
                input_path(reader->input));
     gboolean ok = TRUE;
-    for (guint i = 0; i < et->comms->len && ok; i++) {
+    for (guint i = 0; i < et->comms->len && ok; i++)
         ok = et_add(et, &g_array_index(et->comms, EtComm, i), rank, error);
-    }
     return ok;
 }
 
@@ -203,9 +190,8 @@ static gboolean et_read(Reader *reader, GError **error)
     GError *broken = NULL;
     gboolean ok = json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
     ok = ok && et_build(&et, error);
-    for (guint i = 0; i < et.comms->len; i++) {
+    for (guint i = 0; i < et.comms->len; i++)
         g_free(g_array_index(et.comms, EtComm, i).wrong);
-    }
     g_array_free(et.comms, TRUE);
     g_hash_table_destroy(et.groups);
     g_hash_table_destroy(et.sizes);

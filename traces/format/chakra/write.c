@@ -50,9 +50,8 @@ static void append_message(GByteArray *to, const ProtobufCMessage *message)
     gsize n = protobuf_c_message_get_packed_size(message);
     guint8 length[10];
     guint used = 0;
-    for (gsize left = n; used == 0 || left > 0; left >>= 7) {
+    for (gsize left = n; used == 0 || left > 0; left >>= 7)
         length[used++] = (left & 0x7f) | (left > 0x7f ? 0x80 : 0);
-    }
     g_byte_array_append(to, length, used);
     guint at = to->len;
     g_byte_array_set_size(to, at + n);
@@ -63,11 +62,9 @@ static void append_message(GByteArray *to, const ProtobufCMessage *message)
 static char *group_name(const Trace *trace, guint32 index)
 {
     const RecordGroup *group = trace_group_at(trace, index);
-    for (guint32 i = 0; i < trace->groups->len; i++) {
-        if (i != index && strcmp(trace_group_at(trace, i)->name, group->name) == 0) {
+    for (guint32 i = 0; i < trace->groups->len; i++)
+        if (i != index && strcmp(trace_group_at(trace, i)->name, group->name) == 0)
             return g_strdup_printf("%s@%u", group->name, index);
-        }
-    }
     return g_strdup(group->name);
 }
 
@@ -80,9 +77,8 @@ static char *groups_json(const Trace *trace)
         g_string_append(json, i > 0 ? ", " : "");
         json_append_quoted(json, name);
         g_string_append(json, ": [");
-        for (guint32 r = 0; r < group->n; r++) {
+        for (guint32 r = 0; r < group->n; r++)
             g_string_append_printf(json, r > 0 ? ", %u" : "%u", group->ranks[r]);
-        }
         g_string_append_c(json, ']');
         g_free(name);
     }
@@ -112,13 +108,11 @@ static void add_communication(Attributes *to, const Record *r, char **names)
         add_known(to, CHAKRA_COMM_TAG, r->tag);
     } else {
         add_known(to, CHAKRA_COMM_TYPE, chakra_comm_type(r->op));
-        if (r->peer != RECORD_NO_PEER) {
+        if (r->peer != RECORD_NO_PEER)
             add_known(to, CHAKRA_ROOT, r->peer);
-        }
     }
-    if (r->group != RECORD_NO_GROUP) {
+    if (r->group != RECORD_NO_GROUP)
         add_string(to, "pg_name", names[r->group]);
-    }
     add_known(to, CHAKRA_COMM_SIZE, r->bytes_in);
     add_known(to, CHAKRA_OUT_BYTES, r->bytes_out);
     add_known(to, CHAKRA_DTYPE, r->dtype);
@@ -136,18 +130,14 @@ static ChakraType node_type(RecordOp op)
 static void add_own(Attributes *to, const Record *r)
 {
     add_known(to, CHAKRA_DURATION_PS, r->duration_ps);
-    if (r->stream != RECORD_NO_STREAM) {
+    if (r->stream != RECORD_NO_STREAM)
         add_known(to, CHAKRA_STREAM, r->stream);
-    }
-    if (r->gap_ps > 0) {
+    if (r->gap_ps > 0)
         add_known(to, CHAKRA_GAP_PS, r->gap_ps);
-    }
-    if (r->start_ps != RECORD_NO_TIME) {
+    if (r->start_ps != RECORD_NO_TIME)
         add_known(to, CHAKRA_START_PS, r->start_ps);
-    }
-    if (r->step != RECORD_NO_STEP) {
+    if (r->step != RECORD_NO_STEP)
         add_known(to, CHAKRA_STEP, r->step);
-    }
 }
 
 /* A computation of the gap's length, which waits for what the operation waits for. */
@@ -177,9 +167,8 @@ static void append_node(GByteArray *to, const Trace *trace, guint32 index, const
     cpu->value_case = CHAKRA__ATTRIBUTE__VALUE_BOOL_VAL;
     guint64 ctrl = before;
     guint64 *data = g_new(guint64, r->dep_count + 1);
-    for (guint32 d = 0; d < r->dep_count; d++) {
+    for (guint32 d = 0; d < r->dep_count; d++)
         data[d] = ids[g_array_index(trace->deps, guint32, r->dep_first + d)];
-    }
     node.name = trace->names->pdata[r->name];
     node.n_ctrl_deps = before >= 0;
     node.ctrl_deps = &ctrl;
@@ -195,9 +184,8 @@ static void append_node(GByteArray *to, const Trace *trace, guint32 index, const
     node.type = node_type(r->op);
     node.duration_micros = (r->duration_ps + 500000) / 1000000;
     node.start_time_micros = r->start_ps != RECORD_NO_TIME ? r->start_ps / 1000000 : 0;
-    if (r->op != RECORD_COMPUTE) {
+    if (r->op != RECORD_COMPUTE)
         add_communication(&attributes, r, names);
-    }
     add_own(&attributes, r);
     node.n_attr = attributes.n;
     node.attr = attributes.list;
@@ -215,9 +203,8 @@ static void number_rank(const Trace *trace, guint32 first, guint32 end, gint64 *
         own = own && ids[i] >= 0 && g_hash_table_add(seen, &ids[i]);
     }
     g_hash_table_destroy(seen);
-    for (guint32 i = first; i < end && !own; i++) {
+    for (guint32 i = first; i < end && !own; i++)
         ids[i] = i - first;
-    }
 }
 
 static gboolean write_rank(const Trace *trace, guint32 rank, const char *prefix, const char *groups, char **names,
@@ -229,9 +216,8 @@ static gboolean write_rank(const Trace *trace, guint32 rank, const char *prefix,
     append_metadata(bytes, trace, groups);
     number_rank(trace, first, end, ids);
     gint64 next_gap = 0;
-    for (guint32 i = first; i < end; i++) {
+    for (guint32 i = first; i < end; i++)
         next_gap = MAX(next_gap, ids[i] + 1);
-    }
     for (guint32 i = first; i < end; i++) {
         const Record *r = trace_record(trace, i);
         gpointer stream = GUINT_TO_POINTER(r->stream);
@@ -254,19 +240,16 @@ static gboolean write_rank(const Trace *trace, guint32 rank, const char *prefix,
 
 gboolean write_chakra(Trace *trace, const char *prefix, GError **error)
 {
-    if (!trace_replicate(trace, error)) {
+    if (!trace_replicate(trace, error))
         return FALSE;
-    }
     char **names = g_new0(char *, trace->groups->len + 1);
-    for (guint32 i = 0; i < trace->groups->len; i++) {
+    for (guint32 i = 0; i < trace->groups->len; i++)
         names[i] = group_name(trace, i);
-    }
     char *groups = groups_json(trace);
     gint64 *ids = g_new(gint64, trace->records->len + 1);
     gboolean ok = TRUE;
-    for (guint32 rank = 0; rank < trace->world && ok; rank++) {
+    for (guint32 rank = 0; rank < trace->world && ok; rank++)
         ok = write_rank(trace, rank, prefix, groups, names, ids, error);
-    }
     g_free(ids);
     g_free(groups);
     g_strfreev(names);

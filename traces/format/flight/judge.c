@@ -15,15 +15,12 @@ typedef struct {
 static int place_compare(const void *a, const void *b)
 {
     const Place *x = a, *y = b;
-    if (x->group != y->group) {
+    if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
-    }
-    if (x->sequence != y->sequence) {
+    if (x->sequence != y->sequence)
         return x->sequence < y->sequence ? -1 : 1;
-    }
-    if (x->rank != y->rank) {
+    if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    }
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -34,17 +31,15 @@ static FlightCall *call_of(const Flight *flight, const Place *place)
 
 static void append_rank(GString *to, guint *n, guint32 rank)
 {
-    if (*n < NAMED_MAX) {
+    if (*n < NAMED_MAX)
         g_string_append_printf(to, "%s%u", *n > 0 ? ", " : "", rank);
-    }
     ++*n;
 }
 
 static void end_ranks(GString *to, guint n)
 {
-    if (n > NAMED_MAX) {
+    if (n > NAMED_MAX)
         g_string_append_printf(to, " and %u more", n - NAMED_MAX);
-    }
 }
 
 /* "collective 5 of group '0': all_reduce of 48 bytes". Caller frees. */
@@ -58,9 +53,8 @@ static char *what(const Flight *flight, const Place *place)
 
 static void drop(const Flight *flight, const Place *places, guint n)
 {
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         call_of(flight, &places[i])->drop = TRUE;
-    }
 }
 
 /* The first and last sequence that each rank of a group has; between them nothing is missing. */
@@ -75,14 +69,11 @@ static guint64 begin_of(const Flight *flight, const Place *places, guint n)
     guint64 *first = g_new(guint64, trace->world);
     guint64 begin = 0;
     memset(first, 0xff, trace->world * sizeof *first);
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         first[places[i].rank] = MIN(first[places[i].rank], places[i].sequence);
-    }
-    for (guint32 rank = 0; rank < trace->world; rank++) {
-        if (first[rank] != G_MAXUINT64 && !flight->closed[rank]) {
+    for (guint32 rank = 0; rank < trace->world; rank++)
+        if (first[rank] != G_MAXUINT64 && !flight->closed[rank])
             begin = MAX(begin, first[rank]);
-        }
-    }
     g_free(first);
     return begin;
 }
@@ -96,14 +87,12 @@ static gboolean judge_missing(const Flight *flight, const Place *places, guint n
     guint n_missing = 0, n_there = 0;
     for (guint32 i = 0; i < group->n; i++) {
         gboolean called = FALSE;
-        for (guint k = 0; k < n && !called; k++) {
+        for (guint k = 0; k < n && !called; k++)
             called = places[k].rank == group->ranks[i];
-        }
-        if (called) {
+        if (called)
             append_rank(there, &n_there, group->ranks[i]);
-        } else if (group->ranks[i] < trace->world && flight->dumped[group->ranks[i]]) {
+        else if (group->ranks[i] < trace->world && flight->dumped[group->ranks[i]])
             append_rank(missing, &n_missing, group->ranks[i]);
-        }
     }
     end_ranks(missing, n_missing);
     end_ranks(there, n_there);
@@ -136,9 +125,8 @@ static gboolean judge_difference(const Flight *flight, const Place *places, guin
             g_free(text);
             view->missed = TRUE;
         }
-        if (differs) {
+        if (differs)
             return TRUE;
-        }
     }
     return FALSE;
 }
@@ -178,12 +166,10 @@ static void judge_group(const Flight *flight, const Place *places, guint n)
         gboolean old = places[i].sequence < view.begin, after = view.missed;
         gboolean wrong = !old && (judge_missing(flight, places + i, end - i, &view) ||
                                   judge_difference(flight, places + i, end - i, &view));
-        if (!old && !wrong && !after) {
+        if (!old && !wrong && !after)
             judge_hung(flight, places + i, end - i, &view);
-        }
-        if (old || wrong) {
+        if (old || wrong)
             drop(flight, places + i, end - i);
-        }
         lost += old;
         later += wrong;
     }
@@ -211,9 +197,8 @@ static void judge_messages(const Flight *flight)
         for (guint i = 0; i < flight->calls->len; i++) {
             FlightCall *call = &g_array_index(flight->calls, FlightCall, i);
             const Record *r = &call->record;
-            if (!call->message) {
+            if (!call->message)
                 continue;
-            }
             gboolean send = r->op == RECORD_SEND;
             guint32 from = send ? r->rank : (guint32)r->peer, to = send ? (guint32)r->peer : r->rank;
             char *own = g_strdup_printf("%c%u %u", send ? 's' : 'r', from, to);
@@ -225,9 +210,8 @@ static void judge_messages(const Flight *flight)
                 guint k = GPOINTER_TO_UINT(g_hash_table_lookup(seen, own));
                 g_hash_table_insert(seen, g_strdup(own), GUINT_TO_POINTER(k + 1));
                 call->drop = k >= GPOINTER_TO_UINT(g_hash_table_lookup(counts, other));
-                if (call->drop) {
+                if (call->drop)
                     trace_count(trace, "messages whose other side did not call are left out", record_op_name(r->op), 0);
-                }
             }
             g_free(own);
             g_free(other);

@@ -18,9 +18,8 @@ static void value_free(gpointer data)
 {
     PickleValue *value = data;
     g_free(value->text);
-    if (value->items) {
+    if (value->items)
         g_ptr_array_free(value->items, TRUE);
-    }
     g_free(value);
 }
 
@@ -43,9 +42,8 @@ static PickleValue *value_new(Pickle *p, ValueKind kind, char *text)
     PickleValue *value = g_new0(PickleValue, 1);
     value->kind = kind;
     value->text = text;
-    if (kind == VALUE_LIST || kind == VALUE_DICT) {
+    if (kind == VALUE_LIST || kind == VALUE_DICT)
         value->items = g_ptr_array_new();
-    }
     g_ptr_array_add(p->all, value);
     return value;
 }
@@ -70,9 +68,8 @@ static PickleValue *pop(Pickle *p)
 
 static gboolean take(Pickle *p, gsize n, const guint8 **bytes)
 {
-    if (n > p->bytes - p->at) {
+    if (n > p->bytes - p->at)
         return fail(p, "ends inside a value");
-    }
     *bytes = p->data + p->at;
     p->at += n;
     return TRUE;
@@ -82,12 +79,10 @@ static gboolean take_number(Pickle *p, guint n, guint64 *number)
 {
     const guint8 *bytes = NULL;
     *number = 0;
-    if (!take(p, n, &bytes)) {
+    if (!take(p, n, &bytes))
         return FALSE;
-    }
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         *number |= (guint64)bytes[i] << (8 * i);
-    }
     return TRUE;
 }
 
@@ -95,9 +90,8 @@ static gboolean push_text(Pickle *p, guint length_bytes)
 {
     guint64 n;
     const guint8 *bytes = NULL;
-    if (!take_number(p, length_bytes, &n) || !take(p, n, &bytes)) {
+    if (!take_number(p, length_bytes, &n) || !take(p, n, &bytes))
         return FALSE;
-    }
     char *raw = g_strndup((const char *)bytes, n), *valid = g_utf8_make_valid(raw, -1);
     g_free(raw);
     return push(p, value_new(p, VALUE_TEXT, valid));
@@ -115,18 +109,14 @@ static gboolean push_long(Pickle *p, guint length_bytes)
 {
     guint64 n, number = 0;
     const guint8 *bytes = NULL;
-    if (!take_number(p, length_bytes, &n) || !take(p, n, &bytes)) {
+    if (!take_number(p, length_bytes, &n) || !take(p, n, &bytes))
         return FALSE;
-    }
-    if (n > 8) {
+    if (n > 8)
         return push_atom(p, "null");
-    }
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         number |= (guint64)bytes[i] << (8 * i);
-    }
-    if (n > 0 && n < 8 && bytes[n - 1] >= 0x80) {
+    if (n > 0 && n < 8 && bytes[n - 1] >= 0x80)
         number |= G_MAXUINT64 << (8 * n);
-    }
     return push_integer(p, (gint64)number);
 }
 
@@ -135,12 +125,10 @@ static gboolean push_float(Pickle *p)
     const guint8 *bytes = NULL;
     guint64 bits = 0;
     double number;
-    if (!take(p, 8, &bytes)) {
+    if (!take(p, 8, &bytes))
         return FALSE;
-    }
-    for (guint i = 0; i < 8; i++) {
+    for (guint i = 0; i < 8; i++)
         bits = bits << 8 | bytes[i];
-    }
     memcpy(&number, &bits, sizeof number);
     char text[G_ASCII_DTOSTR_BUF_SIZE];
     return push_atom(p, isfinite(number) ? g_ascii_dtostr(text, sizeof text, number) : "null");
@@ -150,17 +138,15 @@ static gboolean push_float(Pickle *p)
 static PickleValue *since_mark(Pickle *p)
 {
     guint at = p->stack->len;
-    while (at > 0 && ((PickleValue *)p->stack->pdata[at - 1])->kind != VALUE_MARK) {
+    while (at > 0 && ((PickleValue *)p->stack->pdata[at - 1])->kind != VALUE_MARK)
         at--;
-    }
     if (at == 0) {
         fail(p, "closes what was not opened");
         return NULL;
     }
     PickleValue *list = value_new(p, VALUE_LIST, NULL);
-    for (guint i = at; i < p->stack->len; i++) {
+    for (guint i = at; i < p->stack->len; i++)
         g_ptr_array_add(list->items, p->stack->pdata[i]);
-    }
     g_ptr_array_set_size(p->stack, (gint)at - 1);
     return list;
 }
@@ -170,9 +156,8 @@ static gboolean push_tuple(Pickle *p, guint n)
     PickleValue *list = value_new(p, VALUE_LIST, NULL);
     for (guint i = 0; i < n; i++) {
         PickleValue *value = pop(p);
-        if (!value) {
+        if (!value)
             return FALSE;
-        }
         g_ptr_array_insert(list->items, 0, value);
     }
     return push(p, list);
@@ -182,12 +167,10 @@ static gboolean push_tuple(Pickle *p, guint n)
 static gboolean extend(Pickle *p, const PickleValue *values, ValueKind kind)
 {
     PickleValue *to = values && p->stack->len > 0 ? p->stack->pdata[p->stack->len - 1] : NULL;
-    if (!to || to->kind != kind || (kind == VALUE_DICT && values->items->len % 2 != 0)) {
+    if (!to || to->kind != kind || (kind == VALUE_DICT && values->items->len % 2 != 0))
         return fail(p, "adds values to what is no %s", kind == VALUE_DICT ? "dictionary" : "list");
-    }
-    for (guint i = 0; i < values->items->len; i++) {
+    for (guint i = 0; i < values->items->len; i++)
         g_ptr_array_add(to->items, values->items->pdata[i]);
-    }
     return TRUE;
 }
 
@@ -218,9 +201,8 @@ static gboolean push_global(Pickle *p)
 static gboolean push_stack_global(Pickle *p)
 {
     PickleValue *name = pop(p), *module = name ? pop(p) : NULL;
-    if (!module || module->kind != VALUE_TEXT || name->kind != VALUE_TEXT) {
+    if (!module || module->kind != VALUE_TEXT || name->kind != VALUE_TEXT)
         return fail(p, "names a class by what is no text");
-    }
     return push(p, value_new(p, VALUE_NAME, g_strdup_printf("%s %s", module->text, name->text)));
 }
 
@@ -228,26 +210,22 @@ static gboolean push_stack_global(Pickle *p)
 static gboolean reduce(Pickle *p)
 {
     PickleValue *args = pop(p), *name = args ? pop(p) : NULL;
-    if (!name || name->kind != VALUE_NAME || args->kind != VALUE_LIST) {
+    if (!name || name->kind != VALUE_NAME || args->kind != VALUE_LIST)
         return fail(p, "calls what is no function");
-    }
     gboolean list = g_str_has_prefix(name->text, "torch.jit._pickle ");
     gboolean dict = strcmp(name->text, "collections OrderedDict") == 0 ||
                     strcmp(name->text, "collections defaultdict") == 0;
-    if (list && args->items->len > 0) {
+    if (list && args->items->len > 0)
         return push(p, args->items->pdata[0]);
-    }
-    if (dict) {
+    if (dict)
         return push(p, value_new(p, VALUE_DICT, NULL));
-    }
     return fail(p, "holds a '%.80s'; plain data are right: dictionaries, lists, numbers and texts", name->text);
 }
 
 static gboolean remember(Pickle *p, guint64 number)
 {
-    if (p->stack->len == 0) {
+    if (p->stack->len == 0)
         return fail(p, "remembers a value that is not there");
-    }
     g_hash_table_insert(p->memo, GSIZE_TO_POINTER(number + 1), p->stack->pdata[p->stack->len - 1]);
     return TRUE;
 }
@@ -345,16 +323,14 @@ char *pickle_to_json(const guint8 *data, gsize bytes, gsize *length, char **wron
         }
         guint8 op = p.data[p.at++];
         stop = op == '.';
-        if (!stop && !run_atom(&p, op) && !p.wrong && !run_memo(&p, op) && !p.wrong && !run_container(&p, op)) {
+        if (!stop && !run_atom(&p, op) && !p.wrong && !run_memo(&p, op) && !p.wrong && !run_container(&p, op))
             fail(&p, "operation 0x%02x, which plain data do not need", op);
-        }
     }
     const PickleValue *root = !p.wrong ? pop(&p) : NULL;
     GString *text = g_string_new(NULL);
     const char *wide = root ? pickle_write(text, root, 0) : NULL;
-    if (wide) {
+    if (wide)
         fail(&p, "%s", wide);
-    }
     *wrong = p.wrong;
     *length = text->len;
     g_ptr_array_free(p.stack, TRUE);

@@ -7,9 +7,8 @@
 
 const char *pickle_write(GString *to, const PickleValue *value, guint depth)
 {
-    if (depth > PICKLE_DEPTH_MAX) {
+    if (depth > PICKLE_DEPTH_MAX)
         return "values inside of values, over 48 deep";
-    }
     if (value->kind == VALUE_ATOM) {
         g_string_append(to, value->text);
     } else if (value->kind != VALUE_LIST && value->kind != VALUE_DICT) {
@@ -21,16 +20,14 @@ const char *pickle_write(GString *to, const PickleValue *value, guint depth)
         for (guint i = 0; i < value->items->len && !wrong; i++) {
             const PickleValue *item = value->items->pdata[i];
             g_string_append(to, i == 0 ? "" : dict && i % 2 == 1 ? ":" : ",");
-            if (dict && i % 2 == 0) {
+            if (dict && i % 2 == 0)
                 json_append_quoted(to, item->text ? item->text : "");
-            } else {
+            else
                 wrong = pickle_write(to, item, depth + 1);
-            }
         }
         g_string_append_c(to, dict ? '}' : ']');
-        if (wrong) {
+        if (wrong)
             return wrong;
-        }
     }
     return to->len > PICKLE_TEXT_MAX ? "over 128 MiB of text" : NULL;
 }

@@ -12,13 +12,11 @@ static gboolean holds(const char *head, gsize n, const char *word)
     gsize length = strlen(word);
     for (gsize i = 0; i + length <= n; i++) {
         const char *at = memchr(head + i, word[0], n - length + 1 - i);
-        if (!at) {
+        if (!at)
             return FALSE;
-        }
         i = (gsize)(at - head);
-        if (memcmp(at, word, length) == 0) {
+        if (memcmp(at, word, length) == 0)
             return TRUE;
-        }
     }
     return FALSE;
 }
@@ -29,9 +27,8 @@ static int flight_probe(const char *head, gsize n)
     gboolean entries = holds(head, n, "entries") || holds(head, n, "profiling_name");
     gboolean ours = holds(head, n, "pg_config") || holds(head, n, "pg_status") || holds(head, n, "nccl_version") ||
                     holds(head, n, "profiling_name") || holds(head, n, "nccl_comm_state");
-    if (pickle) {
+    if (pickle)
         return entries || ours ? 95 : 0;
-    }
     head += strspn(head, " \t\r\n");
     return *head == '{' && entries && ours && !holds(head, strlen(head), "\"traceEvents\"") ? 93 : 0;
 }
@@ -79,9 +76,8 @@ static JsonDocument *read_document(Input *input, GError **error)
     } else if (bytes) {
         document = json_parse(input_path(input), (const char *)bytes->data, bytes->len, error);
     }
-    if (bytes) {
+    if (bytes)
         g_byte_array_free(bytes, TRUE);
-    }
     return document;
 }
 
@@ -103,9 +99,8 @@ static GArray *ranks_of(const Json *value)
             g_array_append_val(ranks, small);
         }
     }
-    if (!ok) {
+    if (!ok)
         g_array_set_size(ranks, 0);
-    }
     return ranks;
 }
 
@@ -117,14 +112,12 @@ static guint32 read_groups(const Json *root, GHashTable *groups)
     for (const Json *at = config && config->type == JSON_OBJECT ? config->first : NULL; at != NULL; at = at->next) {
         GArray *ranks = ranks_of(at);
         const char *name = json_string(json_get(at, "name"));
-        for (guint i = 0; i < ranks->len; i++) {
+        for (guint i = 0; i < ranks->len; i++)
             world = MAX(world, g_array_index(ranks, guint32, i) + 1);
-        }
-        if (ranks->len > 0) {
+        if (ranks->len > 0)
             g_hash_table_insert(groups, g_strdup(name ? name : at->key), ranks);
-        } else {
+        else
             g_array_free(ranks, TRUE);
-        }
     }
     return world;
 }
@@ -138,18 +131,14 @@ static gboolean tensors(const Json *sizes, const Json *dtypes, RecordDtype *dtyp
         guint64 n = 1, size;
         guint element = 4;
         const char *name = json_string(type);
-        if (at->type != JSON_ARRAY || (name && !reader_torch_dtype(name, dtype, &element))) {
+        if (at->type != JSON_ARRAY || (name && !reader_torch_dtype(name, dtype, &element)))
             return FALSE;
-        }
-        for (const Json *dim = at->first; dim != NULL; dim = dim->next) {
-            if (!json_u64(dim, &size) || __builtin_mul_overflow(n, size, &n)) {
+        for (const Json *dim = at->first; dim != NULL; dim = dim->next)
+            if (!json_u64(dim, &size) || __builtin_mul_overflow(n, size, &n))
                 return FALSE;
-            }
-        }
         if (__builtin_mul_overflow(n, element, &n) || __builtin_add_overflow(*bytes, n, bytes) ||
-            *bytes > RECORD_BYTES_MAX) {
+            *bytes > RECORD_BYTES_MAX)
             return FALSE;
-        }
         type = type ? type->next : NULL;
     }
     return TRUE;
@@ -183,9 +172,8 @@ static gint32 peer_of(const char *name, RecordOp op, const RecordGroup *group)
 {
     const char *arrow = strstr(name, op == RECORD_SEND ? "->" : "<-");
     guint64 place = G_MAXUINT64;
-    if (arrow) {
+    if (arrow)
         place = g_ascii_strtoull(arrow + 2, NULL, 10);
-    }
     return place < group->n ? (gint32)group->ranks[place] : RECORD_NO_PEER;
 }
 
@@ -226,18 +214,15 @@ static void read_call(Flight *flight, const Json *entry, guint32 rank, gint64 fi
                     word[0] != 0 ? word : "unknown", 0);
     }
     if (json_i64(json_get(entry, "time_created_ns"), &created) && created >= first_ns &&
-        (guint64)(created - first_ns) <= RECORD_PS_MAX / 1000) {
+        (guint64)(created - first_ns) <= RECORD_PS_MAX / 1000)
         record->start_ps = (guint64)(created - first_ns) * 1000;
-    }
     if (json_decimal(json_get(entry, "duration_ms"), 6, &duration_ns) && duration_ns >= 0 &&
-        (guint64)duration_ns <= RECORD_PS_MAX / 1000) {
+        (guint64)duration_ns <= RECORD_PS_MAX / 1000)
         record->duration_ps = (guint64)duration_ns * 1000;
-    }
     gboolean sequenced = json_u64(json_get(entry, "collective_seq_id"), &call.sequence) ||
                          json_u64(json_get(entry, "seq_id"), &call.sequence);
-    if (known && (sequenced || call.message)) {
+    if (known && (sequenced || call.message))
         g_array_append_val(flight->calls, call);
-    }
     g_free(word);
 }
 
@@ -255,9 +240,8 @@ static gboolean read_entries(Flight *flight, const Json *root, guint32 rank, GEr
         first_ns = json_i64(json_get(at, "time_created_ns"), &created) ? MIN(first_ns, created) : first_ns;
         flight->closed[rank] |= json_i64(json_get(at, "record_id"), &id) && id == 0;
     }
-    for (const Json *at = entries->first; at != NULL; at = at->next) {
+    for (const Json *at = entries->first; at != NULL; at = at->next)
         read_call(flight, at, rank, first_ns);
-    }
     return TRUE;
 }
 
@@ -295,9 +279,8 @@ static gboolean flight_read(Reader *reader, GError **error)
     Flight *flight = *reader->state;
     GError *broken = NULL;
     JsonDocument *document = read_document(reader->input, &broken);
-    if (!document) {
+    if (!document)
         return reader_forgive(reader, &broken, error);
-    }
     const Json *root = json_root(document);
     GHashTable *groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_ranks);
     guint32 world = read_groups(root, groups), rank = 0;
@@ -327,9 +310,8 @@ static gboolean flight_end(Reader *reader, GError **error)
 {
     Flight *flight = *reader->state;
     Trace *trace = reader->trace;
-    if (!flight) {
+    if (!flight)
         return TRUE;
-    }
     flight->reader = reader;
     flight_judge(flight);
     guint kept = 0;
@@ -343,9 +325,8 @@ static gboolean flight_end(Reader *reader, GError **error)
     trace->replicate = reader->job_files < trace->world;
     if (kept == 0) {
         GString *found = g_string_new(NULL);
-        for (guint i = 0; i < trace->notes->len; i++) {
+        for (guint i = 0; i < trace->notes->len; i++)
             g_string_append_printf(found, "%s%s", i > 0 ? "; " : "", (char *)trace->notes->pdata[i]);
-        }
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: holds no call that all its ranks made%s%s", trace->name,
                     found->len > 0 ? ": " : "", found->str);
         g_string_free(found, TRUE);
@@ -360,15 +341,13 @@ static void flight_identify(Input *input, TraceIdentity *identity)
 {
     JsonDocument *document = read_document(input, NULL);
     guint64 rank;
-    if (!document) {
+    if (!document)
         return;
-    }
     GHashTable *groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_ranks);
     guint32 world = read_groups(json_root(document), groups);
     identity->world = world > 0 ? (gint64)world : -1;
-    if (json_u64(json_get(json_root(document), "rank"), &rank) && rank < RECORD_WORLD_MAX) {
+    if (json_u64(json_get(json_root(document), "rank"), &rank) && rank < RECORD_WORLD_MAX)
         identity->rank = (gint64)rank;
-    }
     g_hash_table_destroy(groups);
     json_free(document);
 }

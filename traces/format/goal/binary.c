@@ -42,20 +42,16 @@ void goal_binary_add(GoalBinary *binary, const GArray *nodes, GArray *edges)
     guint64 base = TABLE_AT + (guint64)binary->ranks * 16;
     guint32 *waits = g_new0(guint32, nodes->len + 1), roots = 0;
     g_array_sort(edges, edge_compare);
-    for (guint i = 0; i < edges->len; i++) {
+    for (guint i = 0; i < edges->len; i++)
         waits[g_array_index(edges, GoalEdge, i).node]++;
-    }
     put(binary->table, base + binary->body->len, 8);
     put(binary->body, nodes->len, 4);
-    for (guint i = 0; i < nodes->len; i++) {
+    for (guint i = 0; i < nodes->len; i++)
         roots += waits[i] == 0;
-    }
     put(binary->body, roots, 4);
-    for (guint i = 0; i < nodes->len; i++) {
-        if (waits[i] == 0) {
+    for (guint i = 0; i < nodes->len; i++)
+        if (waits[i] == 0)
             put(binary->body, i, 4);
-        }
-    }
     for (guint i = 0, first = 0, end; i < nodes->len; i++, first = end) {
         const GoalNode *node = &g_array_index(nodes, GoalNode, i);
         for (end = first; end < edges->len && g_array_index(edges, GoalEdge, end).on == i; end++) {
@@ -71,9 +67,8 @@ void goal_binary_add(GoalBinary *binary, const GArray *nodes, GArray *edges)
         put(binary->body, 0, 4);
         put(binary->body, end, 4);
     }
-    for (guint i = 0; i < edges->len; i++) {
+    for (guint i = 0; i < edges->len; i++)
         put(binary->body, g_array_index(edges, GoalEdge, i).node, 4);
-    }
     put(binary->table, base + binary->body->len, 8);
     g_free(waits);
 }
@@ -107,9 +102,8 @@ typedef struct {
 static guint64 get(const guint8 *at, guint bytes)
 {
     guint64 number = 0;
-    for (guint i = 0; i < bytes; i++) {
+    for (guint i = 0; i < bytes; i++)
         number |= (guint64)at[i] << (8 * i);
-    }
     return number;
 }
 
@@ -143,9 +137,8 @@ static gboolean open_rank(Binary *b, GError **error)
 {
     const guint8 *entry = b->data + TABLE_AT + (gsize)b->rank * 16;
     guint64 begin = get(entry, 8), end = get(entry + 8, 8);
-    if (begin > b->bytes || end > b->bytes || end < begin || end - begin < 8) {
+    if (begin > b->bytes || end > b->bytes || end < begin || end - begin < 8)
         return broken(b, "its schedule lies outside of the file", error);
-    }
     b->begin = begin;
     b->end = end;
     b->nodes = (guint32)get(b->data + begin, 4);
@@ -197,17 +190,14 @@ static gboolean read_edges(Binary *b, guint32 node, GArray *starts, GArray *wait
     const guint8 *list = appendix(b, &n), *at = node_at(b, node);
     for (guint way = 0; way < 2; way++) {
         guint64 count = get(at + 23 + 8 * way, 4), first = get(at + 27 + 8 * way, 4);
-        if (count == 0) {
+        if (count == 0)
             continue;
-        }
-        if (first + count > n) {
+        if (first + count > n)
             return broken(b, "a node's dependencies lie outside of the appendix", error);
-        }
         for (guint64 i = 0; i < count; i++) {
             guint64 other = get(list + (first + i) * 4, 4);
-            if (other >= b->nodes) {
+            if (other >= b->nodes)
                 return broken(b, "a node is waited for by one that is not there", error);
-            }
             GoalEdge start = {node, (guint32)other}, wait = {(guint32)other, node};
             if (way == 0) {
                 trace_add_dep(b->reader->trace, b->first + (guint32)other, b->first + node);
@@ -229,11 +219,10 @@ static void add_starts(Binary *b, const GArray *starts, GArray *waits)
         guint low = 0, high = waits->len;
         while (low < high) {
             guint middle = low + (high - low) / 2;
-            if (g_array_index(waits, GoalEdge, middle).on < start->on) {
+            if (g_array_index(waits, GoalEdge, middle).on < start->on)
                 low = middle + 1;
-            } else {
+            else
                 high = middle;
-            }
         }
         for (; low < waits->len && g_array_index(waits, GoalEdge, low).on == start->on; low++) {
             trace_add_dep(b->reader->trace, b->first + start->node,
@@ -248,15 +237,12 @@ static gboolean read_rank(Binary *b, GError **error)
     GArray *waits = g_array_new(FALSE, FALSE, sizeof(GoalEdge));
     gboolean ok = open_rank(b, error);
     b->first = b->reader->trace->records->len;
-    for (guint32 i = 0; ok && i < b->nodes; i++) {
+    for (guint32 i = 0; ok && i < b->nodes; i++)
         ok = read_node(b, i, error);
-    }
-    for (guint32 i = 0; ok && i < b->nodes; i++) {
+    for (guint32 i = 0; ok && i < b->nodes; i++)
         ok = read_edges(b, i, starts, waits, error);
-    }
-    if (ok) {
+    if (ok)
         add_starts(b, starts, waits);
-    }
     g_array_free(starts, TRUE);
     g_array_free(waits, TRUE);
     return ok;
@@ -272,9 +258,8 @@ static gboolean binary_read(Reader *reader, GError **error)
         got = input_read(reader->input, all->data + at, 1u << 20, error);
         g_byte_array_set_size(all, at + (guint)MAX(got, 0));
         ok = got >= 0 && all->len <= FILE_MAX;
-        if (got >= 0 && !ok) {
+        if (got >= 0 && !ok)
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: over 2000 MiB", input_path(reader->input));
-        }
     }
     guint64 world = ok && all->len >= 8 + TABLE_AT ? get(all->data + 8, 4) : 0;
     if (ok && (world == 0 || get(all->data, 8) != COOKIE || (all->len - 8 - TABLE_AT) / 16 < world)) {
@@ -284,9 +269,8 @@ static gboolean binary_read(Reader *reader, GError **error)
     }
     ok = ok && reader_set_world(reader, world, error);
     Binary b = {.reader = reader, .data = all->data + 8, .bytes = all->len >= 8 ? all->len - 8 : 0};
-    for (; ok && b.rank < world; b.rank++) {
+    for (; ok && b.rank < world; b.rank++)
         ok = read_rank(&b, error);
-    }
     g_byte_array_free(all, TRUE);
     return ok;
 }

@@ -30,13 +30,12 @@ static int goal_probe(const char *head, gsize n)
     (void)n;
     for (;;) {
         head += strspn(head, " \t\r\n");
-        if (g_str_has_prefix(head, "//")) {
+        if (g_str_has_prefix(head, "//"))
             head += strcspn(head, "\n");
-        } else if (g_str_has_prefix(head, "/*") && strstr(head, "*/")) {
+        else if (g_str_has_prefix(head, "/*") && strstr(head, "*/"))
             head = strstr(head, "*/") + 2;
-        } else {
+        else
             return g_str_has_prefix(head, "num_ranks ") ? 90 : 0;
-        }
     }
 }
 
@@ -97,20 +96,17 @@ static char *goal_operation(Goal *goal, GPtrArray *words, guint first, Record *r
     const char *op = words->pdata[first];
     guint64 value = 0;
     if (strcmp(op, "calc") == 0) {
-        if (first + 1 >= words->len || !words_u64(words->pdata[first + 1], RECORD_PS_MAX / 1000, &value)) {
+        if (first + 1 >= words->len || !words_u64(words->pdata[first + 1], RECORD_PS_MAX / 1000, &value))
             return g_strdup("should read 'calc NANOSECONDS', at most a day");
-        }
         record->duration_ps = value * 1000;
         return goal_options(words, first + 2, record);
     }
     gboolean send = strcmp(op, "send") == 0;
-    if (!send && strcmp(op, "recv") != 0) {
+    if (!send && strcmp(op, "recv") != 0)
         return g_strdup_printf("'%.40s' should be send, recv or calc", op);
-    }
     const char *to = first + 3 < words->len ? words->pdata[first + 3] : "";
-    if (strcmp(to, "-1") == 0) {
+    if (strcmp(to, "-1") == 0)
         return g_strdup("receives from any rank (-1) cannot be matched before the run; name the rank");
-    }
     if (first + 3 >= words->len || !goal_bytes(words->pdata[first + 1], &record->bytes_in) ||
         strcmp(words->pdata[first + 2], send ? "to" : "from") != 0 ||
         !words_u64(to, goal->reader->trace->world - 1, &value)) {
@@ -130,15 +126,13 @@ static gboolean goal_add(Goal *goal, GPtrArray *words, GError **error)
     Record record;
     record_init(&record, goal->rank, RECORD_COMPUTE);
     record.source = here(goal);
-    if (labelled) {
+    if (labelled)
         label[strlen(label) - 1] = 0;
-    }
     gboolean ok = TRUE, good = FALSE;
     char *wrong = labelled && words->len < 2 ? g_strdup("a label without an operation")
                                              : goal_operation(goal, words, labelled, &record);
-    if (labelled && !wrong && g_hash_table_contains(goal->labels, label)) {
+    if (labelled && !wrong && g_hash_table_contains(goal->labels, label))
         wrong = g_strdup_printf("label '%s' is given twice in rank %" G_GINT64_FORMAT, label, goal->rank);
-    }
     if (wrong) {
         ok = reader_problem(goal->reader, record.source, "wrong operation", error, "%s", wrong);
         record.op = RECORD_COMPUTE;
@@ -148,9 +142,8 @@ static gboolean goal_add(Goal *goal, GPtrArray *words, GError **error)
     record.skipped = !good;
     g_free(wrong);
     guint32 index = trace_add(goal->reader->trace, &record);
-    if (labelled && !g_hash_table_contains(goal->labels, label)) {
+    if (labelled && !g_hash_table_contains(goal->labels, label))
         g_hash_table_insert(goal->labels, g_strdup(label), GUINT_TO_POINTER(index + 1));
-    }
     return ok;
 }
 
@@ -188,16 +181,14 @@ static gboolean goal_end_rank(Goal *goal, GError **error)
                 trace_record(goal->reader->trace, require->record)->skipped = TRUE;
                 if (!reader_problem(goal->reader, require->where, "dependency on a missing node", error,
                                     "requires '%s', which rank %" G_GINT64_FORMAT " does not have", require->on,
-                                    goal->rank)) {
+                                    goal->rank))
                     return FALSE;
-                }
             } else if (on != 0 && !require->at_start && pass == 0) {
                 waits_add(goal, require->record, on - 1);
             } else if (on != 0 && require->at_start && pass == 1) {
                 const GArray *waits = g_hash_table_lookup(goal->waits, GUINT_TO_POINTER(on - 1));
-                for (guint k = 0; waits && k < waits->len; k++) {
+                for (guint k = 0; waits && k < waits->len; k++)
                     trace_add_dep(goal->reader->trace, require->record, g_array_index(waits, guint32, k));
-                }
             }
         }
     }
@@ -213,22 +204,18 @@ static gboolean goal_begin(Goal *goal, GPtrArray *words, GError **error)
     guint64 value;
     Trace *trace = goal->reader->trace;
     if (strcmp(words->pdata[0], "num_ranks") == 0) {
-        if (words->len != 2 || !words_u64(words->pdata[1], RECORD_WORLD_MAX, &value) || value == 0 ||
-            trace->world != 0) {
+        if (words->len != 2 || !words_u64(words->pdata[1], RECORD_WORLD_MAX, &value) || value == 0 || trace->world != 0)
             return fail(goal, error, "should read 'num_ranks N' once, with 1 to %u ranks", RECORD_WORLD_MAX);
-        }
         trace->world = value;
         goal->seen = g_new0(guint8, value);
         return TRUE;
     }
     gboolean block = strcmp(words->pdata[0], "rank") == 0 && words->len == 3 && strcmp(words->pdata[2], "{") == 0 &&
                      trace->world > 0 && words_u64(words->pdata[1], trace->world - 1, &value);
-    if (!block) {
+    if (!block)
         return fail(goal, error, "should read 'rank R {' with R below num_ranks (%u)", trace->world);
-    }
-    if (goal->seen[value]) {
+    if (goal->seen[value])
         return fail(goal, error, "rank %" G_GUINT64_FORMAT " is given twice", value);
-    }
     goal->seen[value] = TRUE;
     goal->rank = value;
     return TRUE;
@@ -240,9 +227,8 @@ static void strip_comments(Goal *goal, char *line)
     for (char *at = line; *at != 0; at++) {
         if (goal->in_comment) {
             goal->in_comment = !g_str_has_prefix(at, "*/");
-            if (!goal->in_comment) {
+            if (!goal->in_comment)
                 *at++ = ' ';
-            }
             *at = ' ';
         } else if (g_str_has_prefix(at, "//")) {
             *at = 0;
@@ -263,19 +249,17 @@ static gboolean goal_line(Goal *goal, const char *line, GError **error)
     gboolean ok = words || fail(goal, error, "a quote has no place in GOAL");
     if (ok && words->len > 0) {
         const char *second = words->len > 1 ? words->pdata[1] : "";
-        if (goal->rank < 0) {
+        if (goal->rank < 0)
             ok = goal_begin(goal, words, error);
-        } else if (strcmp(words->pdata[0], "}") == 0) {
+        else if (strcmp(words->pdata[0], "}") == 0)
             ok = goal_end_rank(goal, error);
-        } else if (strcmp(second, "requires") == 0 || strcmp(second, "irequires") == 0) {
+        else if (strcmp(second, "requires") == 0 || strcmp(second, "irequires") == 0)
             ok = goal_require(goal, words, error);
-        } else {
+        else
             ok = goal_add(goal, words, error);
-        }
     }
-    if (words) {
+    if (words)
         g_ptr_array_free(words, TRUE);
-    }
     g_free(bare);
     return ok;
 }
@@ -292,17 +276,15 @@ static gboolean goal_read(Reader *reader, GError **error)
     g_array_set_clear_func(goal.requires, require_clear);
     GError *broken = NULL;
     gboolean ok = TRUE;
-    for (const char *line; ok && (line = input_line(reader->input, &broken));) {
+    for (const char *line; ok && (line = input_line(reader->input, &broken));)
         ok = goal_line(&goal, line, error);
-    }
     if (ok && !broken && goal.rank >= 0) {
         g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF,
                     "%s:%u: rank %" G_GINT64_FORMAT " is not closed; a '}' should end it", input_path(reader->input),
                     input_line_number(reader->input), goal.rank);
     }
-    if (ok && broken) {
+    if (ok && broken)
         ok = reader_forgive(reader, &broken, error) && goal_end_rank(&goal, error);
-    }
     g_clear_error(&broken);
     g_hash_table_destroy(goal.labels);
     g_hash_table_destroy(goal.waits);

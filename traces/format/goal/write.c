@@ -48,9 +48,8 @@ static guint32 emit(Goal *goal, const char *what, guint64 number, gint64 peer, g
         g_string_append_printf(goal->to, "l%u: %s %" G_GUINT64_FORMAT "b %s %" G_GINT64_FORMAT " tag %u\n", label, what,
                                MAX(number, 1), what[0] == 's' ? "to" : "from", peer, tag);
     }
-    for (guint i = 0; i < goal->before->len; i++) {
+    for (guint i = 0; i < goal->before->len; i++)
         g_string_append_printf(goal->to, "l%u requires l%u\n", label, g_array_index(goal->before, guint32, i));
-    }
     return label;
 }
 
@@ -91,26 +90,22 @@ static guint32 tree(Goal *goal, const RecordGroup *group, guint32 place, guint32
 {
     guint32 n = group->n, own = (place + n - root) % n, top = 1;
     GArray *labels = g_array_new(FALSE, FALSE, sizeof(guint32));
-    while (top < n) {
+    while (top < n)
         top *= 2;
-    }
     guint32 parent_bit = own == 0 ? top : own & -own;
     guint32 parent = group->ranks[((own & (own - 1)) + root) % n];
-    if (!reduce && own != 0) {
+    if (!reduce && own != 0)
         after(goal, emit(goal, "recv", bytes, parent, tag));
-    }
     for (guint32 bit = parent_bit / 2; bit > 0; bit /= 2) {
         if (own + bit < n) {
             guint32 label = emit(goal, reduce ? "recv" : "send", bytes, group->ranks[(own + bit + root) % n], tag);
             g_array_append_val(labels, label);
         }
     }
-    if (labels->len > 0) {
+    if (labels->len > 0)
         join(goal, labels);
-    }
-    if (reduce && own != 0) {
+    if (reduce && own != 0)
         after(goal, emit(goal, "send", bytes, parent, tag));
-    }
     g_array_free(labels, TRUE);
     return goal->before->len > 0 ? g_array_index(goal->before, guint32, 0) : emit(goal, "calc", 0, -1, 0);
 }
@@ -154,11 +149,9 @@ static guint32 barrier(Goal *goal, const RecordGroup *group, guint32 place, guin
 
 static guint32 place_of(const RecordGroup *group, gint64 rank)
 {
-    for (guint32 i = 0; i < group->n; i++) {
-        if (group->ranks[i] == rank) {
+    for (guint32 i = 0; i < group->n; i++)
+        if (group->ranks[i] == rank)
             return i;
-        }
-    }
     return 0;
 }
 
@@ -167,9 +160,8 @@ static guint32 collective(Goal *goal, const Record *r, guint32 tag)
     const RecordGroup *group = trace_group_at(goal->trace, r->group);
     guint32 n = group->n, place = place_of(group, r->rank), root = place_of(group, r->peer);
     guint64 bytes = record_bytes(r), part = (bytes + n - 1) / n;
-    if (n == 1) {
+    if (n == 1)
         return emit(goal, "calc", 0, -1, 0);
-    }
     switch (r->op) {
     case RECORD_ALL_REDUCE: return ring(goal, group, place, part, 2 * (n - 1), tag);
     case RECORD_ALL_GATHER:
@@ -187,22 +179,18 @@ static void write_record(Goal *goal, guint32 index, guint32 stream_before)
     guint32 item = goal->match->of_record[index];
     gboolean skipped = item != MATCH_NONE && g_array_index(goal->match->items, MatchItem, item).skipped;
     g_array_set_size(goal->before, 0);
-    for (guint32 d = 0; d < r.dep_count; d++) {
+    for (guint32 d = 0; d < r.dep_count; d++)
         g_array_append_val(goal->before, goal->end[g_array_index(goal->trace->deps, guint32, r.dep_first + d)]);
-    }
-    if (stream_before != G_MAXUINT32) {
+    if (stream_before != G_MAXUINT32)
         g_array_append_val(goal->before, stream_before);
-    }
-    if (r.gap_ps > 0 && r.op != RECORD_COMPUTE) {
+    if (r.gap_ps > 0 && r.op != RECORD_COMPUTE)
         after(goal, emit(goal, "calc", (r.gap_ps + 500) / 1000, -1, 0));
-    }
-    if (r.op == RECORD_COMPUTE || skipped) {
+    if (r.op == RECORD_COMPUTE || skipped)
         goal->end[index] = emit(goal, "calc", (r.gap_ps + r.duration_ps + 500) / 1000, -1, 0);
-    } else if (r.op == RECORD_SEND || r.op == RECORD_RECV) {
+    else if (r.op == RECORD_SEND || r.op == RECORD_RECV)
         goal->end[index] = emit(goal, r.op == RECORD_SEND ? "send" : "recv", r.bytes_in, r.peer, r.tag);
-    } else {
+    else
         goal->end[index] = collective(goal, &r, goal->tag_base + item);
-    }
 }
 
 /* Labels are looked up when a rank ends, so an operation may require a later one; here records that
@@ -216,9 +204,8 @@ static gboolean write_rank(Goal *goal, guint32 rank, GError **error)
     gboolean ok = TRUE;
     for (guint32 i = first; i < end && ok; i++) {
         const Record *r = trace_record(goal->trace, i);
-        for (guint32 d = 0; d < r->dep_count && ok; d++) {
+        for (guint32 d = 0; d < r->dep_count && ok; d++)
             ok = g_array_index(goal->trace->deps, guint32, r->dep_first + d) < i;
-        }
         gpointer stream = GUINT_TO_POINTER(r->stream);
         guint before = r->stream == RECORD_NO_STREAM ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(last, stream));
         if (ok) {
@@ -246,9 +233,8 @@ static gboolean write_rank(Goal *goal, guint32 rank, GError **error)
 gboolean write_goal(Trace *trace, const char *path, gboolean binary, GError **error)
 {
     Match *match = match_new(trace, FALSE, error);
-    if (!match) {
+    if (!match)
         return FALSE;
-    }
     Goal goal = {.trace = trace,
                  .match = match,
                  .to = g_string_new(NULL),
@@ -258,14 +244,12 @@ gboolean write_goal(Trace *trace, const char *path, gboolean binary, GError **er
                  .binary = binary ? goal_binary_new(trace->world) : NULL,
                  .nodes = g_array_new(FALSE, FALSE, sizeof(GoalNode)),
                  .edges = g_array_new(FALSE, FALSE, sizeof(GoalEdge))};
-    for (guint i = 0; i < trace->records->len; i++) {
+    for (guint i = 0; i < trace->records->len; i++)
         goal.tag_base = MAX(goal.tag_base, trace_record(trace, i)->tag + 1);
-    }
     g_string_append_printf(goal.to, "num_ranks %u\n", trace->world);
     gboolean ok = TRUE;
-    for (guint32 rank = 0; rank < trace->world && ok; rank++) {
+    for (guint32 rank = 0; rank < trace->world && ok; rank++)
         ok = write_rank(&goal, rank, error);
-    }
     GError *inner = NULL;
     GByteArray *file = binary ? goal_binary_end(goal.binary) : NULL;
     if (ok && !file_write(path, file ? (char *)file->data : goal.to->str, file ? file->len : goal.to->len, &inner)) {
@@ -273,9 +257,8 @@ gboolean write_goal(Trace *trace, const char *path, gboolean binary, GError **er
         g_clear_error(&inner);
         ok = FALSE;
     }
-    if (file) {
+    if (file)
         g_byte_array_free(file, TRUE);
-    }
     g_array_free(goal.nodes, TRUE);
     g_array_free(goal.edges, TRUE);
     g_string_free(goal.to, TRUE);

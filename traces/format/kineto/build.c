@@ -27,12 +27,10 @@ typedef struct {
 static int kernel_compare(const void *a, const void *b)
 {
     const KinetoKernel *x = a, *y = b;
-    if (x->start_ns != y->start_ns) {
+    if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
-    }
-    if (x->stream != y->stream) {
+    if (x->stream != y->stream)
         return x->stream < y->stream ? -1 : 1;
-    }
     return (x->byte > y->byte) - (x->byte < y->byte);
 }
 
@@ -48,11 +46,10 @@ static guint times_until(const GArray *times, gint64 at)
     guint low = 0, high = times->len;
     while (low < high) {
         guint middle = (low + high) / 2;
-        if (g_array_index(times, gint64, middle) <= at) {
+        if (g_array_index(times, gint64, middle) <= at)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low;
 }
@@ -73,12 +70,10 @@ static GArray *boundaries(const Kineto *kineto)
             g_array_append_val(times, kernel->end_ns);
         }
     }
-    for (guint i = 0; i < steps_of(kineto)->len; i++) {
+    for (guint i = 0; i < steps_of(kineto)->len; i++)
         g_array_append_val(times, g_array_index(steps_of(kineto), KinetoSpan, i).start_ns);
-    }
-    if (times->len > 0) {
+    if (times->len > 0)
         qsort(times->data, times->len, sizeof(gint64), time_compare);
-    }
     return times;
 }
 
@@ -86,9 +81,8 @@ static GArray *segments_of(Kineto *kineto)
 {
     GArray *times = boundaries(kineto), *segments = g_array_new(FALSE, FALSE, sizeof(Segment));
     GHashTable *open = g_hash_table_new(g_direct_hash, g_direct_equal); /* stream -> segment + 1 */
-    if (kineto->kernels->len > 0) {
+    if (kineto->kernels->len > 0)
         qsort(kineto->kernels->data, kineto->kernels->len, sizeof(KinetoKernel), kernel_compare);
-    }
     for (guint i = 0; i < kineto->kernels->len; i++) {
         const KinetoKernel *kernel = &g_array_index(kineto->kernels, KinetoKernel, i);
         guint last = GPOINTER_TO_UINT(g_hash_table_lookup(open, GUINT_TO_POINTER(kernel->stream)));
@@ -148,9 +142,8 @@ static gboolean add_segment(Kineto *kineto, GArray *segments, GArray *streams, g
     record.duration_ps = (guint64)(kernel->end_ns - kernel->start_ns) * 1000;
     record.start_ps = (guint64)(kernel->start_ns - first_ns) * 1000;
     record.step = step_at(kineto, kernel->start_ns);
-    if (kernel->comm >= 0 && !kineto_add_comm(kineto, &record, kernel->comm, error)) {
+    if (kernel->comm >= 0 && !kineto_add_comm(kineto, &record, kernel->comm, error))
         return FALSE;
-    }
     gint64 ready = first_ns;
     guint32 index = kineto->reader->trace->records->len;
     for (guint s = 0; s < streams->len; s++) {
@@ -158,9 +151,8 @@ static gboolean add_segment(Kineto *kineto, GArray *segments, GArray *streams, g
         while (
             stream->ended < stream->segments->len &&
             g_array_index(segments, Segment, g_array_index(stream->segments, guint32, stream->ended)).kernel.end_ns <=
-                kernel->start_ns) {
+                kernel->start_ns)
             stream->ended++;
-        }
         if (stream->ended > 0) {
             const Segment *on = &g_array_index(segments, Segment,
                                                g_array_index(stream->segments, guint32, stream->ended - 1));
@@ -179,9 +171,8 @@ static gboolean add_records(Kineto *kineto, GError **error)
     GHashTable *index = g_hash_table_new(g_direct_hash, g_direct_equal);
     gint64 first_ns = segments->len > 0 ? g_array_index(segments, Segment, 0).kernel.start_ns : 0;
     gint64 last_ns = first_ns;
-    for (guint i = 0; i < segments->len; i++) {
+    for (guint i = 0; i < segments->len; i++)
         last_ns = MAX(last_ns, g_array_index(segments, Segment, i).kernel.end_ns);
-    }
     gboolean ok = last_ns - first_ns <= (gint64)(RECORD_PS_MAX / 1000);
     if (!ok) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
@@ -198,9 +189,8 @@ static gboolean add_records(Kineto *kineto, GError **error)
             ok = FALSE;
         }
     }
-    for (guint s = 0; s < streams->len; s++) {
+    for (guint s = 0; s < streams->len; s++)
         g_array_free(g_array_index(streams, Stream, s).segments, TRUE);
-    }
     g_array_free(segments, TRUE);
     g_array_free(streams, TRUE);
     g_hash_table_destroy(index);
@@ -211,9 +201,8 @@ gboolean kineto_build(Kineto *kineto, GError **error)
 {
     Reader *reader = kineto->reader;
     gint64 world = kineto->world > 0 ? kineto->world : reader->world_hint > 0 ? (gint64)reader->world_hint : 1;
-    if (!reader_set_world(reader, world, error)) {
+    if (!reader_set_world(reader, world, error))
         return FALSE;
-    }
     kineto->rank = kineto->rank >= 0 ? kineto->rank : MAX(reader->name_rank, 0);
     if (kineto->rank >= world && kineto->world < 0 && reader->world_hint == 0) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
@@ -239,9 +228,8 @@ gboolean kineto_build(Kineto *kineto, GError **error)
             return FALSE;
         }
     }
-    if (kineto->launches->len > 0) {
+    if (kineto->launches->len > 0)
         qsort(kineto->launches->data, kineto->launches->len, sizeof(KinetoLaunch), kineto_launch_compare);
-    }
     trace_present(reader->trace, (guint32)kineto->rank);
     reader->trace->replicate = reader->job_files < world;
     return add_records(kineto, error);

@@ -20,9 +20,8 @@ static KinetoComm *annotation_of(const Kineto *kineto, const KinetoComm *comm)
     KinetoComm *found = NULL;
     for (guint k = 0; launch && k < kineto->annotations->len; k++) {
         const KinetoSpan *span = &g_array_index(kineto->annotations, KinetoSpan, k);
-        if (span->thread == launch->thread && span->start_ns <= launch->time_ns && launch->time_ns <= span->end_ns) {
+        if (span->thread == launch->thread && span->start_ns <= launch->time_ns && launch->time_ns <= span->end_ns)
             found = &g_array_index(kineto->annotated, KinetoComm, span->info);
-        }
     }
     return found;
 }
@@ -49,19 +48,16 @@ static void fill_comm(Kineto *kineto, KinetoComm *comm)
         comm->start = other->start;
         comm->stride = other->stride;
     }
-    if (!other && !comm->has_size && kineto->launches->len > 0) {
+    if (!other && !comm->has_size && kineto->launches->len > 0)
         other = annotation_of(kineto, comm);
-    }
-    if (!other || comm->has_size || comm->bad) {
+    if (!other || comm->has_size || comm->bad)
         return;
-    }
     KinetoComm own = *comm;
     *comm = *other;
     comm->where = own.where;
     comm->name = own.name;
-    if (other->by_launch) {
+    if (other->by_launch)
         take_said_group(kineto, comm);
-    }
     comm->correlation = own.correlation;
     comm->reduction = other->by_launch ? other->reduction : own.reduction;
     comm->bad = g_strdup(other->bad);
@@ -81,12 +77,10 @@ static const char *not_understood(const KinetoComm *comm)
         return "kernels of coalesced calls, whose bytes the call's first kernel moves, take their "
                "recorded time";
     }
-    if (!comm->has_op && comm->unknown != 0) {
+    if (!comm->has_op && comm->unknown != 0)
         return "kernels of collectives that are not known take their recorded time";
-    }
-    if (!comm->has_op || (!comm->has_size && comm->op != RECORD_BARRIER)) {
+    if (!comm->has_op || (!comm->has_size && comm->op != RECORD_BARRIER))
         return "kernels that communicate, of which nothing says how much, take their recorded time";
-    }
     return message && comm->peer < 0 ? "kernels that send or receive, of which nothing says the other rank, take their "
                                        "recorded time"
                                      : NULL;
@@ -145,9 +139,8 @@ static char *fill_record(Kineto *kineto, const KinetoComm *comm, Record *record)
 {
     Trace *trace = kineto->reader->trace;
     char *wrong = group_of(kineto, comm, &record->group);
-    if (wrong) {
+    if (wrong)
         return wrong;
-    }
     record->op = comm->op;
     record->reduction = comm->reduction;
     record->dtype = comm->dtype;
@@ -158,15 +151,13 @@ static char *fill_record(Kineto *kineto, const KinetoComm *comm, Record *record)
     }
     const RecordGroup *group = trace_group_at(trace, record->group);
     record_set_bytes_in(record, comm->in_elements * element, group->n);
-    if (comm->out_elements > 0) {
+    if (comm->out_elements > 0)
         record->bytes_out = comm->out_elements * element;
-    }
     gboolean message = comm->op == RECORD_SEND || comm->op == RECORD_RECV;
-    if (comm->peer >= 0 && comm->peer < group->n && (message || record_op_has_root(comm->op))) {
+    if (comm->peer >= 0 && comm->peer < group->n && (message || record_op_has_root(comm->op)))
         record->peer = group->ranks[comm->peer];
-    } else if (message) {
+    else if (message)
         return g_strdup("a send should have \"Dst Rank\", a recv \"Src Rank\", each a rank of its group");
-    }
     return NULL;
 }
 

@@ -18,12 +18,10 @@ static void bad(KinetoComm *comm, const char *reason, char *text)
 static gboolean number(KinetoComm *comm, const Json *args, const char *key, gint64 *value)
 {
     const Json *member = json_get(args, key);
-    if (!member) {
+    if (!member)
         return FALSE;
-    }
-    if (json_i64(member, value) && *value >= 0) {
+    if (json_i64(member, value) && *value >= 0)
         return TRUE;
-    }
     char *is = json_describe(member);
     bad(comm, "wrong number", g_strdup_printf("\"%s\" is %s; it should be a whole number of 0 or more", key, is));
     g_free(is);
@@ -44,9 +42,8 @@ void kineto_comm_args(Kineto *kineto, KinetoComm *comm, const Json *args)
     const char *dtype = json_string(json_get(args, "dtype"));
     gint64 value;
     comm->has_op = name && reader_torch_op(name, &comm->op);
-    if (name && !comm->has_op) {
+    if (name && !comm->has_op)
         comm->unknown = trace_name(trace, name);
-    }
     if (dtype && !reader_torch_dtype(dtype, &comm->dtype, &comm->element_bytes)) {
         bad(comm, "unknown dtype",
             g_strdup_printf("unknown dtype \"%.60s\"; PyTorch's are Float, Half, BFloat16, "
@@ -76,23 +73,20 @@ gboolean kineto_comm_elements(const Json *dims, guint64 *elements)
     guint64 size;
     *elements = 1;
     gboolean ok = dims && dims->type == JSON_ARRAY;
-    for (const Json *at = ok ? dims->first : NULL; at && ok; at = at->next) {
+    for (const Json *at = ok ? dims->first : NULL; at && ok; at = at->next)
         ok = json_u64(at, &size) && !__builtin_mul_overflow(*elements, size, elements);
-    }
     return ok;
 }
 
 /* All tensors in a value that is a tensor's dims, or a list of such. */
 static gboolean list_elements(const Json *value, guint64 *elements)
 {
-    if (!value || value->type != JSON_ARRAY || !value->first || value->first->type != JSON_ARRAY) {
+    if (!value || value->type != JSON_ARRAY || !value->first || value->first->type != JSON_ARRAY)
         return kineto_comm_elements(value, elements);
-    }
     guint64 sum = 0, one;
     gboolean ok = TRUE;
-    for (const Json *at = value->first; at && ok; at = at->next) {
+    for (const Json *at = value->first; at && ok; at = at->next)
         ok = list_elements(at, &one) && !__builtin_add_overflow(sum, one, &sum);
-    }
     *elements = sum;
     return ok;
 }
@@ -102,9 +96,8 @@ static void annotation_peer(KinetoComm *comm, const char *name)
 {
     const char *arrow = strstr(name, comm->op == RECORD_SEND ? "->" : "<-");
     guint64 peer;
-    if (arrow && g_ascii_string_to_unsigned(arrow + 2, 10, 0, RECORD_WORLD_MAX, &peer, NULL)) {
+    if (arrow && g_ascii_string_to_unsigned(arrow + 2, 10, 0, RECORD_WORLD_MAX, &peer, NULL))
         comm->peer = peer;
-    }
 }
 
 /* "nccl:all_to_all" with "Input Dims": [[8, 1024]], "Input type": ["float"]: traces of 2023 and
@@ -114,21 +107,18 @@ void kineto_comm_annotation(Kineto *kineto, KinetoComm *comm, const char *name, 
     const Json *dims = json_get(args, "Input Dims"), *types = json_get(args, "Input type");
     char *word = g_strndup(name, strcspn(name, " "));
     comm->has_op = reader_torch_op(word, &comm->op);
-    if (!comm->has_op) {
+    if (!comm->has_op)
         comm->unknown = trace_name(kineto->reader->trace, word);
-    } else if (comm->op == RECORD_SEND || comm->op == RECORD_RECV) {
+    else if (comm->op == RECORD_SEND || comm->op == RECORD_RECV)
         annotation_peer(comm, name);
-    }
     comm->coalesced = strstr(word, "coalesced") != NULL;
     g_free(word);
     const Json *dim = dims ? dims->first : NULL;
     const char *type = types ? json_string(types->first) : NULL;
-    if (!dim || dim->type != JSON_ARRAY || !type) {
+    if (!dim || dim->type != JSON_ARRAY || !type)
         return;
-    }
-    while (!comm->coalesced && dim->first && dim->first->type == JSON_ARRAY) {
+    while (!comm->coalesced && dim->first && dim->first->type == JSON_ARRAY)
         dim = dim->first; /* a list of tensors: the first one */
-    }
     comm->has_size = reader_torch_dtype(type, &comm->dtype, &comm->element_bytes) &&
                      (comm->coalesced ? list_elements(dims, &comm->in_elements)
                                       : kineto_comm_elements(dim, &comm->in_elements));
@@ -152,14 +142,12 @@ char *kineto_comm_bare_name(const char *name)
             break;
         } else if (depth == 0) {
             g_string_append_c(bare, *at);
-            if (*at == ' ' || (*at == ':' && at[1] != ':')) {
+            if (*at == ' ' || (*at == ':' && at[1] != ':'))
                 g_string_truncate(bare, 0); /* a return type, a namespace */
-            }
         }
     }
-    if (bare->len == 0) {
+    if (bare->len == 0)
         g_string_assign(bare, name);
-    }
     return g_string_free(bare, FALSE);
 }
 
@@ -177,12 +165,10 @@ gboolean kineto_comm_is_kernel(const char *name)
     char *bare = kineto_comm_bare_name(name), *lower = g_ascii_strdown(bare, -1);
     char *whole = g_ascii_strdown(name, strcspn(name, "<("));
     gboolean found = FALSE;
-    for (guint i = 0; i < G_N_ELEMENTS(parts) && !found; i++) {
+    for (guint i = 0; i < G_N_ELEMENTS(parts) && !found; i++)
         found = strstr(lower, parts[i]) || strstr(whole, parts[i]);
-    }
-    for (guint i = 0; i < G_N_ELEMENTS(local) && found; i++) {
+    for (guint i = 0; i < G_N_ELEMENTS(local) && found; i++)
         found = !strstr(lower, local[i]);
-    }
     g_free(bare);
     g_free(lower);
     g_free(whole);

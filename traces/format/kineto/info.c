@@ -60,12 +60,10 @@ static gboolean identify_member(void *user, const Json *info, GError **error)
     (void)error;
     TraceIdentity *identity = user;
     gint64 rank, world;
-    if (json_i64(json_get(info, "rank"), &rank) && rank >= 0 && rank < RECORD_WORLD_MAX) {
+    if (json_i64(json_get(info, "rank"), &rank) && rank >= 0 && rank < RECORD_WORLD_MAX)
         identity->rank = rank;
-    }
-    if (json_i64(json_get(info, "world_size"), &world) && world >= 1 && world <= RECORD_WORLD_MAX) {
+    if (json_i64(json_get(info, "world_size"), &world) && world >= 1 && world <= RECORD_WORLD_MAX)
         identity->world = world;
-    }
     return TRUE;
 }
 

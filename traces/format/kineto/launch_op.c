@@ -33,16 +33,13 @@ static const struct {
 static gboolean find(const char *name, guint *index)
 {
     const char *colon = strstr(name, "::");
-    if (!colon) {
+    if (!colon)
         return FALSE;
-    }
     char *stem = g_strdup(colon + 2);
     static const char *const ends[] = {"_out", "_"};
-    for (guint i = 0; i < G_N_ELEMENTS(ends); i++) {
-        if (g_str_has_suffix(stem, ends[i])) {
+    for (guint i = 0; i < G_N_ELEMENTS(ends); i++)
+        if (g_str_has_suffix(stem, ends[i]))
             stem[strlen(stem) - strlen(ends[i])] = 0;
-        }
-    }
     gboolean found = FALSE;
     for (guint i = 0; i < G_N_ELEMENTS(launch_ops) && !found; i++) {
         const char *space = launch_ops[i].space;
@@ -66,11 +63,10 @@ static void concrete(Kineto *kineto, KinetoComm *comm, const Json *inputs)
             memmove(word, word + 1, n - 1);
         }
         RecordReduction reduction;
-        if (record_reduction_parse(word, &reduction)) {
+        if (record_reduction_parse(word, &reduction))
             comm->reduction = reduction;
-        } else if (word[0] != 0 && !strpbrk(word, "[]., ")) {
+        else if (word[0] != 0 && !strpbrk(word, "[]., "))
             comm->said = trace_name(kineto->reader->trace, word); /* a group's name, if there is such a group */
-        }
         g_free(word);
     }
 }
@@ -78,9 +74,8 @@ static void concrete(Kineto *kineto, KinetoComm *comm, const Json *inputs)
 gboolean kineto_launch_op(Kineto *kineto, KinetoComm *comm, const char *name, const Json *args)
 {
     guint which = 0, tensors = 0;
-    if (!find(name, &which)) {
+    if (!find(name, &which))
         return FALSE;
-    }
     const Json *dims = json_get(args, "Input Dims"), *types = json_get(args, "Input type");
     const Json *dim = dims ? dims->first : NULL, *type = types ? types->first : NULL;
     comm->has_op = TRUE;
@@ -91,9 +86,8 @@ gboolean kineto_launch_op(Kineto *kineto, KinetoComm *comm, const char *name, co
         const char *text = json_string(type);
         gboolean tensor = dim->type == JSON_ARRAY && dim->n > 0 && text &&
                           reader_torch_dtype(text, &comm->dtype, &comm->element_bytes);
-        if (tensor && tensors++ == launch_ops[which].tensor) {
+        if (tensor && tensors++ == launch_ops[which].tensor)
             comm->has_size = kineto_comm_elements(dim, &comm->in_elements);
-        }
     }
     concrete(kineto, comm, json_get(args, "Concrete Inputs"));
     return comm->has_size;

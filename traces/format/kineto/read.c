@@ -7,13 +7,11 @@
 static int kineto_probe(const char *head, gsize n)
 {
     (void)n;
-    if (strstr(head, "\"traceEvents\"")) {
+    if (strstr(head, "\"traceEvents\""))
         return 95;
-    }
     if (strstr(head, "\"schemaVersion\"") || strstr(head, "\"deviceProperties\"") ||
-        strstr(head, "\"distributedInfo\"")) {
+        strstr(head, "\"distributedInfo\""))
         return 90;
-    }
     head += strspn(head, " \t\r\n");
     return *head == '[' && strstr(head, "\"ph\"") ? 70 : 0;
 }
@@ -26,9 +24,8 @@ static gboolean times(Kineto *kineto, const Json *item, gint64 node, gint64 *sta
     for (guint i = 0; i < 2; i++) {
         const Json *member = json_get(item, keys[i]);
         gboolean fits = json_decimal(member, 3, &value[i]) && value[i] >= 0;
-        if (fits && value[i] <= (i == 0 ? KINETO_NS_MAX : (gint64)(RECORD_PS_MAX / 1000))) {
+        if (fits && value[i] <= (i == 0 ? KINETO_NS_MAX : (gint64)(RECORD_PS_MAX / 1000)))
             continue;
-        }
         char *is = json_describe(member);
         gboolean ok = reader_problem(kineto->reader, reader_here(kineto->reader, item->line, item->byte, node),
                                      "wrong time", error, "\"%s\" of GPU work is %s; it should be microseconds%s",
@@ -49,15 +46,12 @@ static gboolean take_gpu_work(Kineto *kineto, const Json *item, const char *name
     gint64 stream = 0, device = 0, correlation = -1;
     gboolean good = FALSE;
     json_i64(json_get(args, "correlation"), &correlation);
-    if (!times(kineto, item, correlation, &kernel.start_ns, &kernel.end_ns, &good, error) || !good) {
+    if (!times(kineto, item, correlation, &kernel.start_ns, &kernel.end_ns, &good, error) || !good)
         return good || kineto->reader->spec->lenient;
-    }
-    if (!json_i64(json_get(args, "stream"), &stream)) {
+    if (!json_i64(json_get(args, "stream"), &stream))
         json_i64(json_get(item, "tid"), &stream);
-    }
-    if (!json_i64(json_get(args, "device"), &device)) {
+    if (!json_i64(json_get(args, "device"), &device))
         json_i64(json_get(item, "pid"), &device);
-    }
     kineto->device = kineto->device < 0 ? device : kineto->device;
     guint64 far = (guint64)device - (guint64)kineto->device; /* any number: unsigned ones may wrap */
     kernel.stream = (guint32)(((guint64)stream + far * 65536) & 0x7fffffff);
@@ -125,9 +119,8 @@ static gboolean take_host_work(Kineto *kineto, const Json *item, const char *cat
         KinetoComm comm;
         kineto_comm_init(&comm);
         if (json_i64(json_get(args, "External id"), &comm.external) &&
-            !g_hash_table_contains(kineto->param_of, &comm.external) && kineto_launch_op(kineto, &comm, name, args)) {
+            !g_hash_table_contains(kineto->param_of, &comm.external) && kineto_launch_op(kineto, &comm, name, args))
             add_param(kineto, &comm);
-        }
         return TRUE;
     }
     if (strcmp(cat, "user_annotation") == 0 && g_str_has_prefix(name, "nccl:")) {
@@ -137,17 +130,15 @@ static gboolean take_host_work(Kineto *kineto, const Json *item, const char *cat
         kineto_comm_annotation(kineto, &comm, name, args);
         g_array_append_val(kineto->annotated, comm);
         json_i64(json_get(item, "tid"), &span.thread);
-        if (span_times(item, &span)) {
+        if (span_times(item, &span))
             g_array_append_val(kineto->annotations, span);
-        }
         return TRUE;
     }
     if ((strcmp(cat, "cuda_runtime") == 0 || strcmp(cat, "cuda_driver") == 0) && strstr(name, "Launch")) {
         KinetoLaunch launch = {0};
         if (json_i64(json_get(args, "correlation"), &launch.correlation) &&
-            json_decimal(json_get(item, "ts"), 3, &launch.time_ns) && json_i64(json_get(item, "tid"), &launch.thread)) {
+            json_decimal(json_get(item, "ts"), 3, &launch.time_ns) && json_i64(json_get(item, "tid"), &launch.thread))
             g_array_append_val(kineto->launches, launch);
-        }
     }
     return TRUE;
 }
@@ -157,13 +148,11 @@ static gboolean kineto_item(void *user, const Json *item, GError **error)
     Kineto *kineto = user;
     const char *ph = json_string(json_get(item, "ph")), *cat = json_string(json_get(item, "cat"));
     const char *name = json_string(json_get(item, "name"));
-    if (!ph || !cat || !name || strcmp(ph, "X") != 0) {
+    if (!ph || !cat || !name || strcmp(ph, "X") != 0)
         return TRUE;
-    }
     if (g_ascii_strcasecmp(cat, "kernel") == 0 || g_ascii_strcasecmp(cat, "gpu_memcpy") == 0 ||
-        g_ascii_strcasecmp(cat, "gpu_memset") == 0 || strcmp(cat, "Memcpy") == 0 || strcmp(cat, "Memset") == 0) {
+        g_ascii_strcasecmp(cat, "gpu_memset") == 0 || strcmp(cat, "Memcpy") == 0 || strcmp(cat, "Memset") == 0)
         return take_gpu_work(kineto, item, name, error);
-    }
     if (g_str_has_prefix(name, "ProfilerStep#")) {
         gboolean gpu = strcmp(cat, "gpu_user_annotation") == 0;
         return take_step(gpu ? kineto->gpu_steps : kineto->host_steps, item, name);
@@ -177,9 +166,8 @@ static void kineto_clear(Kineto *kineto)
 {
     GArray *comms[] = {kineto->comms, kineto->params, kineto->annotated};
     for (guint i = 0; i < 3; i++) {
-        for (guint k = 0; k < comms[i]->len; k++) {
+        for (guint k = 0; k < comms[i]->len; k++)
             g_free(g_array_index(comms[i], KinetoComm, k).bad);
-        }
         g_array_free(comms[i], TRUE);
     }
     g_array_free(kineto->kernels, TRUE);

@@ -38,23 +38,19 @@ static gboolean read_channels(PlanReader *pr, PlanRank *rank)
                  mscclpp_fail(pr, "a channel should connect ranks of the plan, 0 to %u", pr->plan->ranks->len - 1);
             guint32 small = value;
             PlanChannel one = {mscclpp_channel_kind(kind), small};
-            if (multicast) {
+            if (multicast)
                 g_array_append_val(channel.ranks, small);
-            } else {
+            else
                 g_array_append_val(rank->channels, one);
-            }
         }
-        if (ok && multicast && channel.ranks->len < 2) {
+        if (ok && multicast && channel.ranks->len < 2)
             ok = mscclpp_fail(pr, "a switch channel should have this rank in one of its rank_groups");
-        }
-        if (ok && multicast) {
+        if (ok && multicast)
             g_array_append_val(rank->switches, channel);
-        } else {
+        else
             g_array_free(channel.ranks, TRUE);
-        }
-        if (!ok) {
+        if (!ok)
             return FALSE;
-        }
     }
     return TRUE;
 }
@@ -66,14 +62,12 @@ static gboolean read_gpu(PlanReader *pr)
     guint64 value;
     pr->block = pr->op = 0;
     for (guint i = 0; i < PLAN_BUFFERS; i++) {
-        if (!mscclpp_number(pr, pr->gpu_json, chunk_keys[i], 0, MSCCLPP_CHUNKS_MAX, &value)) {
+        if (!mscclpp_number(pr, pr->gpu_json, chunk_keys[i], 0, MSCCLPP_CHUNKS_MAX, &value))
             return FALSE;
-        }
         rank->chunks[i] = value;
     }
-    if (!read_channels(pr, rank)) {
+    if (!read_channels(pr, rank))
         return FALSE;
-    }
     const Json *blocks = json_get(pr->gpu_json, "threadblocks");
     for (pr->block_json = blocks ? blocks->first : NULL; pr->block_json != NULL;
          pr->block_json = pr->block_json->next) {
@@ -81,11 +75,9 @@ static gboolean read_gpu(PlanReader *pr)
         g_array_append_val(rank->blocks, block);
         const Json *ops = json_get(pr->block_json, "ops");
         pr->op = 0;
-        for (const Json *at = ops ? ops->first : NULL; at != NULL; at = at->next, pr->op++) {
-            if (!mscclpp_op(pr, at, block.ops)) {
+        for (const Json *at = ops ? ops->first : NULL; at != NULL; at = at->next, pr->op++)
+            if (!mscclpp_op(pr, at, block.ops))
                 return FALSE;
-            }
-        }
         pr->block++;
     }
     return TRUE;
@@ -95,9 +87,8 @@ static gboolean read_gpu(PlanReader *pr)
 static gboolean read_gpus(PlanReader *pr, const Json *gpus)
 {
     guint32 n = gpus && gpus->type == JSON_ARRAY ? gpus->n : 0;
-    if (n == 0 || n > RECORD_WORLD_MAX) {
+    if (n == 0 || n > RECORD_WORLD_MAX)
         return mscclpp_fail(pr, "\"gpus\" should be a list of at least one gpu");
-    }
     for (guint32 i = 0; i < n; i++) {
         PlanRank rank = {.blocks = g_array_new(FALSE, FALSE, sizeof(PlanBlock)),
                          .switches = g_array_new(FALSE, FALSE, sizeof(PlanSwitch)),
@@ -125,13 +116,11 @@ static gboolean read_gpus(PlanReader *pr, const Json *gpus)
 static gboolean mscclpp_build(Reader *reader, Plan *plan, GError **error)
 {
     RecordOp op;
-    if (!plan->collective || !reader_torch_op(plan->collective, &op) || !record_op_is_collective(op)) {
+    if (!plan->collective || !reader_torch_op(plan->collective, &op) || !record_op_is_collective(op))
         op = RECORD_PLAN; /* custom and point-to-point plans */
-    }
     plan->op = op;
-    if (!reader_set_world(reader, plan->ranks->len, error)) {
+    if (!reader_set_world(reader, plan->ranks->len, error))
         return FALSE;
-    }
     guint32 group = trace_group_world(reader->trace, plan->ranks->len);
     for (guint32 rank = 0; rank < plan->ranks->len; rank++) {
         Record record;
@@ -161,9 +150,8 @@ static gboolean mscclpp_read(Reader *reader, GError **error)
         return FALSE;
     }
     JsonDocument *document = json_read(reader->input, error);
-    if (!document) {
+    if (!document)
         return FALSE;
-    }
     const Json *root = json_root(document);
     Plan *plan = g_new0(Plan, 1);
     reader->trace->plan = plan;

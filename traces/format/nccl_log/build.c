@@ -10,26 +10,21 @@ static char *log_record(NcclLog *log, const LogCall *call, Record *record)
 {
     LogComm *comm = &g_array_index(log->comms, LogComm, call->comm);
     const char *wrong = nccl_log_group(log, comm, &record->group);
-    if (wrong) {
+    if (wrong)
         return g_strdup(wrong);
-    }
     const RecordGroup *group = trace_group_at(log->reader->trace, record->group);
-    if (call->dtype >= G_N_ELEMENTS(log_dtypes)) {
+    if (call->dtype >= G_N_ELEMENTS(log_dtypes))
         return g_strdup_printf("datatype %" G_GUINT64_FORMAT " should be 0 (int8) to 11 (float8e5m2)", call->dtype);
-    }
     record->op = call->op;
     record->dtype = log_dtypes[call->dtype];
     record->reduction = call->reduction < RECORD_REDUCTIONS ? call->reduction : RECORD_SUM;
     guint64 bytes;
-    if (__builtin_mul_overflow(call->count, record_dtype_bytes(record->dtype), &bytes) || bytes > RECORD_BYTES_MAX) {
+    if (__builtin_mul_overflow(call->count, record_dtype_bytes(record->dtype), &bytes) || bytes > RECORD_BYTES_MAX)
         return g_strdup_printf("count %" G_GUINT64_FORMAT " is over 1 TiB", call->count);
-    }
-    if (call->op == RECORD_REDUCE_SCATTER || call->op == RECORD_SCATTER || call->op == RECORD_ALL_TO_ALL) {
+    if (call->op == RECORD_REDUCE_SCATTER || call->op == RECORD_SCATTER || call->op == RECORD_ALL_TO_ALL)
         bytes *= group->n; /* count is of one rank's part */
-    }
-    if (!record_set_bytes_in(record, bytes, group->n)) {
+    if (!record_set_bytes_in(record, bytes, group->n))
         return g_strdup_printf("count %" G_GUINT64_FORMAT " is over 1 TiB", call->count);
-    }
     gboolean rooted = record_op_has_root(call->op) || call->op == RECORD_SEND || call->op == RECORD_RECV;
     if (rooted && (guint64)call->root >= group->n) {
         return g_strdup_printf("root %" G_GINT64_FORMAT " should be below the communicator's %u ranks", call->root,
@@ -63,13 +58,11 @@ static void stream_order(Trace *trace, LogStream *stream, const LogCall *call, g
         stream->open = done;
         g_array_set_size(done, 0);
     }
-    for (guint i = 0; i < stream->last->len; i++) {
+    for (guint i = 0; i < stream->last->len; i++)
         trace_add_dep(trace, index, g_array_index(stream->last, guint32, i));
-    }
     GArray *to = message ? stream->open : stream->last;
-    if (!message) {
+    if (!message)
         g_array_set_size(to, 0);
-    }
     g_array_append_val(to, index);
     stream->open_count = call->op_count;
 }
@@ -124,14 +117,12 @@ static gboolean log_add(NcclLog *log, const LogCall *call, GHashTable *streams, 
 
 gboolean nccl_log_build(NcclLog *log, GError **error)
 {
-    if (!nccl_log_ranks(log, error)) {
+    if (!nccl_log_ranks(log, error))
         return FALSE;
-    }
     GHashTable *streams = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, stream_free);
     gboolean ok = TRUE;
-    for (guint i = 0; i < log->calls->len && ok; i++) {
+    for (guint i = 0; i < log->calls->len && ok; i++)
         ok = log_add(log, &g_array_index(log->calls, LogCall, i), streams, error);
-    }
     if (ok) {
         trace_note(log->reader->trace,
                    "%s: NCCL's logs carry no times of calls: operations follow one another without computation",

@@ -109,9 +109,8 @@ static void leave_out(Inspector *inspector, const char *name)
 static gboolean take_header(Inspector *inspector, const Json *root)
 {
     const Json *header = json_get(root, "header"), *meta = json_get(root, "metadata");
-    if (!header) {
+    if (!header)
         return inspector->head_id != NULL;
-    }
     guint64 pid = 0;
     const char *id = json_string(json_get(header, "id")), *host = json_string(json_get(meta, "hostname"));
     json_u64(json_get(meta, "pid"), &pid);
@@ -132,29 +131,25 @@ static const char *take_record(Inspector *inspector, const Json *root)
 {
     const Json *coll = json_get(root, "coll_perf"), *message = json_get(root, "p2p_perf");
     const Json *perf = coll ? coll : message;
-    if (!take_header(inspector, root)) {
+    if (!take_header(inspector, root))
         return "a record should have a header with id, rank and n_ranks, the rank below n_ranks";
-    }
-    if (!perf) {
+    if (!perf)
         return NULL; /* statistics of the dump itself */
-    }
     const char *name = json_string(json_get(perf, coll ? "coll" : "p2p"));
     guint64 bytes, sequence = 0, peer = 0;
     gint64 time_ps;
     LogCall call = {.op = RECORD_COMPUTE};
     if (!json_u64(json_get(perf, coll ? "coll_msg_size_bytes" : "p2p_msg_size_bytes"), &bytes) ||
-        (message && !coll && !json_u64(json_get(perf, "p2p_peer"), &peer))) {
+        (message && !coll && !json_u64(json_get(perf, "p2p_peer"), &peer)))
         return "a record should have its size in bytes, and a message its peer";
-    }
     json_u64(json_get(perf, coll ? "coll_sn" : "p2p_sn"), &sequence);
     if (!op_of(name, &call.op)) {
         leave_out(inspector, name);
         return NULL;
     }
     if (json_decimal(json_get(perf, coll ? "coll_exec_time_us" : "p2p_exec_time_us"), 6, &time_ps) && time_ps >= 0 &&
-        (guint64)time_ps <= RECORD_PS_MAX) {
+        (guint64)time_ps <= RECORD_PS_MAX)
         call.duration_ps = (guint64)time_ps;
-    }
     bytes_as_count(&call, bytes);
     call.root = (gint64)MIN(peer, (guint64)G_MAXINT64);
     call.comm = comm_at(inspector, inspector->head_process, inspector->head_id, inspector->head_rank,
@@ -175,9 +170,8 @@ static const char *take_event(Inspector *inspector, const Json *root)
     json_u64(json_get(args, "SeqNum"), &sequence);
     if (!json_u64(json_get(args, "CommHash"), &hash) || !json_u64(json_get(args, "Rank"), &rank) ||
         rank >= RECORD_WORLD_MAX || !json_u64(json_get(args, "Count"), &call.count) ||
-        (message && !json_u64(json_get(args, "Peer"), &peer))) {
+        (message && !json_u64(json_get(args, "Peer"), &peer)))
         return "an event should have CommHash, Rank and Count, and a message its Peer";
-    }
     if (!op_of(name, &call.op) || !dtype_of(json_string(json_get(args, "Datatype")), &call.dtype)) {
         leave_out(inspector, name);
         return NULL;
@@ -199,23 +193,20 @@ static gboolean is_event(const char *line)
 static gboolean take_line(Inspector *inspector, const char *line, GError **error)
 {
     gboolean record = strstr(line, "\"coll_perf\"") || strstr(line, "\"p2p_perf\"") || strstr(line, "\"header\"");
-    if (!record && !is_event(line)) {
+    if (!record && !is_event(line))
         return TRUE;
-    }
     Reader *reader = inspector->log.reader;
     gsize n = strlen(line);
-    while (n > 0 && (g_ascii_isspace(line[n - 1]) || line[n - 1] == ',')) {
+    while (n > 0 && (g_ascii_isspace(line[n - 1]) || line[n - 1] == ','))
         n--; /* events are elements of a list */
-    }
     JsonDocument *document = json_parse(input_path(reader->input), line, n, NULL);
     const char *wrong = !document ? "no JSON object, as each line should be"
                         : record  ? take_record(inspector, json_root(document))
                                   : take_event(inspector, json_root(document));
     gboolean ok = !wrong || reader_problem(reader, reader_here(reader, input_line_number(reader->input), 0, -1),
                                            "wrong line", error, "%s", wrong);
-    if (document) {
+    if (document)
         json_free(document);
-    }
     return ok;
 }
 
@@ -245,12 +236,10 @@ static gboolean inspector_read(Reader *reader, GError **error)
     inspector->log.reader = reader;
     GError *broken = NULL;
     gboolean ok = TRUE;
-    for (const char *line; ok && (line = input_line(reader->input, &broken));) {
+    for (const char *line; ok && (line = input_line(reader->input, &broken));)
         ok = take_line(inspector, line, error);
-    }
-    if (ok && broken) {
+    if (ok && broken)
         ok = reader_forgive(reader, &broken, error);
-    }
     g_clear_error(&broken);
     return ok;
 }
@@ -300,9 +289,8 @@ static void inspector_identify(Input *input, TraceIdentity *identity)
     for (const char *line; (line = input_line(input, NULL)) != NULL;) {
         static const char *const keys[] = {"\"id\"", "\"CommHash\""};
         const char *at = strstr(line, "\"header\"") ? strstr(line, keys[0]) : strstr(line, keys[1]);
-        if (at) {
+        if (at)
             at = strchr(at, ':');
-        }
         char *id = at ? g_strndup(at + 1, strcspn(at + 1, ",}")) : NULL;
         if (id && !g_hash_table_contains(seen, g_strstrip(id))) {
             g_hash_table_add(seen, id);

@@ -76,13 +76,11 @@ static gboolean member(const Json *payload, const char *const *names, guint64 *v
 {
     for (const Json *at = payload && payload->type == JSON_OBJECT ? payload->first : NULL; at != NULL; at = at->next) {
         for (guint i = 0; names[i] != NULL; i++) {
-            if (g_ascii_strncasecmp(at->key, names[i], strlen(names[i])) != 0) {
+            if (g_ascii_strncasecmp(at->key, names[i], strlen(names[i])) != 0)
                 continue;
-            }
             if (json_u64(at, value) ||
-                (at->type == JSON_STRING && g_ascii_string_to_unsigned(at->text, 10, 0, G_MAXUINT64, value, NULL))) {
+                (at->type == JSON_STRING && g_ascii_string_to_unsigned(at->text, 10, 0, G_MAXUINT64, value, NULL)))
                 return TRUE;
-            }
         }
     }
     return FALSE;
@@ -92,9 +90,8 @@ static gboolean member(const Json *payload, const char *const *names, guint64 *v
 static gboolean word(const char *text, const char *key, guint64 *value)
 {
     const char *at = text ? strstr(text, key) : NULL;
-    if (!at) {
+    if (!at)
         return FALSE;
-    }
     at += strlen(key);
     at += *at == ' ';
     guint base = g_str_has_prefix(at, "0x") ? 16 : 10;
@@ -155,9 +152,8 @@ static void take_range(NcclLog *log, const char *text, const Json *payload, guin
         if (either(payload, names_bytes, text, "data_size", &bytes)) {
             LogCall call = {.op = op, .duration_ps = time_ps, .op_count = (guint64)row};
             if (word(text, "data_size", &bytes) && word(text, "type_size", &width) && width > 0 && width <= 16 &&
-                __builtin_mul_overflow(bytes, width, &bytes)) {
+                __builtin_mul_overflow(bytes, width, &bytes))
                 bytes = G_MAXUINT64;
-            }
             either(payload, names_peer, text, "peer", &peer);
             call.dtype = bytes % 4 == 0 ? 7 : 1;
             call.count = bytes % 4 == 0 ? bytes / 4 : bytes;
@@ -182,9 +178,8 @@ static gboolean has_column(const Sqlite *sqlite, sqlite3 *db, const char *table,
     gboolean found = FALSE;
     char *sql = g_strdup_printf("SELECT %s FROM %s LIMIT 1", column, table);
     found = sqlite->prepare_v2(db, sql, -1, &all, NULL) == SQLITE_OK;
-    if (found) {
+    if (found)
         sqlite->finalize(all);
-    }
     g_free(sql);
     return found;
 }
@@ -205,9 +200,8 @@ static sqlite3_stmt *select_ranges(const Sqlite *sqlite, sqlite3 *db)
                          : "NULL",
         ids ? "LEFT JOIN StringIds s ON s.id = e.textId" : "",
         json_ids ? "LEFT JOIN StringIds j ON j.id = e.jsonTextId" : "");
-    if (sqlite->prepare_v2(db, sql, -1, &all, NULL) != SQLITE_OK) {
+    if (sqlite->prepare_v2(db, sql, -1, &all, NULL) != SQLITE_OK)
         all = NULL;
-    }
     g_free(sql);
     return all;
 }
@@ -225,9 +219,8 @@ static gboolean tell_kernels(const NcclLog *log, const Sqlite *sqlite, sqlite3 *
             const char *name = (const char *)sqlite->column_text(all, 0);
             gint64 n = MAX(sqlite->column_int64(all, 1), 0);
             kernels += (guint64)n;
-            if (kinds++ < KERNELS_TOLD) {
+            if (kinds++ < KERNELS_TOLD)
                 g_string_append_printf(names, "%s%" G_GINT64_FORMAT " of %s", kinds > 1 ? ", " : "", n, name);
-            }
         }
         sqlite->finalize(all);
     }
@@ -259,15 +252,13 @@ static gboolean read_ranges(NcclLog *log, const Sqlite *sqlite, sqlite3 *db, GEr
             take_range(log, text, payload ? json_root(payload) : NULL, pid, sqlite->column_int64(all, 0),
                        timed ? (guint64)span * 1000 : 0);
         }
-        if (payload) {
+        if (payload)
             json_free(payload);
-        }
         rows++;
     }
     sqlite->finalize(all);
-    if ((!all || (step == SQLITE_DONE && rows == 0)) && tell_kernels(log, sqlite, db)) {
+    if ((!all || (step == SQLITE_DONE && rows == 0)) && tell_kernels(log, sqlite, db))
         return TRUE;
-    }
     if (!all || step != SQLITE_DONE) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
                     "%s: an SQLite file, but no export of Nsight Systems with "
@@ -275,9 +266,8 @@ static gboolean read_ranges(NcclLog *log, const Sqlite *sqlite, sqlite3 *db, GEr
                     path, sqlite->errmsg(db));
         return FALSE;
     }
-    if (rows == 0) {
+    if (rows == 0)
         trace_note(log->reader->trace, "%s: no ranges of NCCL", path);
-    }
     return TRUE;
 }
 
@@ -343,9 +333,8 @@ static gboolean nsight_read(Reader *reader, GError **error)
     log->comm_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL); /* processes are a file's own */
     log->reader = reader;
     GByteArray *bytes = read_all(reader->input, error);
-    if (!bytes) {
+    if (!bytes)
         return FALSE;
-    }
     Sqlite found = {NULL};
     gboolean ok = sqlite_find(&found) && read_database(log, &found, bytes, error);
     if (!ok && !found.errmsg) {

@@ -28,9 +28,8 @@ static int comm_compare(const void *a, const void *b)
     names_numbers_free(nx);
     names_numbers_free(ny);
     order = order != 0 ? order : strcmp(x->host, y->host);
-    if (order == 0 && x->device != y->device) {
+    if (order == 0 && x->device != y->device)
         order = x->device < y->device ? -1 : 1;
-    }
     if (order == 0) {
         nx = names_numbers(x->process);
         ny = names_numbers(y->process);
@@ -68,9 +67,8 @@ static void ranks_by_order(NcclLog *log, guint32 world)
     guint n = log->comms->len, places = 0;
     LogComm **sorted = g_new(LogComm *, n + 1);
     gboolean devices = TRUE, shared = FALSE;
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++)
         sorted[i] = comm_at(log, i);
-    }
     qsort(sorted, n, sizeof(LogComm *), comm_compare);
     char *last = NULL;
     for (guint i = 0; i < n; i++) {
@@ -86,9 +84,8 @@ static void ranks_by_order(NcclLog *log, guint32 world)
         last = place;
     }
     g_free(last);
-    for (guint i = 0; i < n && devices; i++) {
+    for (guint i = 0; i < n && devices; i++)
         sorted[i]->job_rank = sorted[i]->device;
-    }
     g_free(sorted);
     if (shared) {
         trace_note(log->reader->trace,
@@ -105,9 +102,8 @@ static guint count_ranks(const NcclLog *log)
     GHashTable *seen = g_hash_table_new(g_direct_hash, g_direct_equal);
     for (guint i = 0; i < log->comms->len; i++) {
         const LogComm *comm = comm_at(log, i);
-        if (comm->job_rank >= 0 && (comm->calls > 0 || comm->id)) {
+        if (comm->job_rank >= 0 && (comm->calls > 0 || comm->id))
             g_hash_table_add(seen, GINT_TO_POINTER((gint)comm->job_rank));
-        }
     }
     guint n = g_hash_table_size(seen);
     g_hash_table_destroy(seen);
@@ -153,20 +149,17 @@ gboolean nccl_log_ranks(NcclLog *log, GError **error)
         ranks_by_init(log, world_id);
     } else if (global) {
         world = MAX(said, log->reader->spec->world);
-        for (guint i = 0; i < log->comms->len; i++) {
+        for (guint i = 0; i < log->comms->len; i++)
             comm_at(log, i)->job_rank = comm_at(log, i)->global;
-        }
         world = MAX(world, (guint32)most + 1);
     } else {
         world = MAX(said, log->reader->spec->world);
         ranks_by_order(log, world);
-        for (guint i = 0; i < log->comms->len; i++) {
+        for (guint i = 0; i < log->comms->len; i++)
             most = MAX(most, comm_at(log, i)->job_rank);
-        }
     }
-    if (!world_id && log->calls->len > 0 && (world == 0 || most >= (gint64)world)) {
+    if (!world_id && log->calls->len > 0 && (world == 0 || most >= (gint64)world))
         return too_small(log, world, most + 1, error);
-    }
     log->reader->trace->replicate = count_ranks(log) == 1 && world > 1;
     return reader_set_world(log->reader, MAX(world, 1), error);
 }
@@ -191,9 +184,8 @@ static gboolean init_ranks(const NcclLog *log, const LogComm *comm, guint32 *ran
 static gboolean ascend_from_0(const guint32 *ranks, guint32 n)
 {
     gboolean ascend = TRUE;
-    for (guint32 i = 0; i < n && ascend; i++) {
+    for (guint32 i = 0; i < n && ascend; i++)
         ascend = ranks[i] == i;
-    }
     return ascend;
 }
 

@@ -46,9 +46,8 @@ static void call_clear(gpointer data) { g_free(((LogCall *)data)->stream); }
 static char *word_after(const char *line, const char *key)
 {
     const char *at = strstr(line, key);
-    if (!at) {
+    if (!at)
         return NULL;
-    }
     at += strlen(key);
     at += *at == ' ';
     return g_strndup(at, strcspn(at, " ]\t"));
@@ -124,16 +123,14 @@ static gboolean take_init(NcclLog *log, const LogLine *who, const char *text, GE
     } else {
         guint32 index;
         char *id = comm_id(log, who, text);
-        if (!comm_find(log, who, pointer, &index) || g_array_index(log->comms, LogComm, index).id) {
+        if (!comm_find(log, who, pointer, &index) || g_array_index(log->comms, LogComm, index).id)
             index = comm_new(log, who, pointer);
-        }
         LogComm *comm = &g_array_index(log->comms, LogComm, index);
         comm->rank = rank;
         comm->n = n;
         comm->id = id;
-        if (number_after(text, " cudaDev ", 10, &device)) {
+        if (number_after(text, " cudaDev ", 10, &device))
             comm->device = device;
-        }
     }
     g_free(pointer);
     return ok;
@@ -157,21 +154,18 @@ static gboolean take_call(NcclLog *log, const LogLine *who, const char *text, Re
         ok = reader_problem(log->reader, where, "wrong line", error,
                             "%s should have '%s' with a number, as NCCL writes it", record_op_name(op), missing);
     } else {
-        if (!comm_find(log, who, pointer, &call.comm)) {
+        if (!comm_find(log, who, pointer, &call.comm))
             call.comm = comm_new(log, who, pointer);
-        }
         call.where = where;
         call.where.node = call.op_count;
         call.root = root;
         call.stream = word_after(text, " stream ");
         LogComm *comm = &g_array_index(log->comms, LogComm, call.comm);
         comm->calls++;
-        if (number_after(text, "[nranks=", 10, &nranks)) {
+        if (number_after(text, "[nranks=", 10, &nranks))
             comm->nranks = MAX(comm->nranks, MIN(nranks, RECORD_WORLD_MAX));
-        }
-        if (number_after(text, " globalrank ", 10, &global) && global < RECORD_WORLD_MAX) {
+        if (number_after(text, " globalrank ", 10, &global) && global < RECORD_WORLD_MAX)
             comm->global = global;
-        }
         g_array_append_val(log->calls, call);
     }
     g_free(pointer);
@@ -191,38 +185,31 @@ static void leave_out(NcclLog *log, const char *text, const char *end)
 static gboolean log_line(NcclLog *log, const char *line, GError **error)
 {
     const char *mark = strstr(line, " NCCL INFO ");
-    if (!mark) {
+    if (!mark)
         return TRUE;
-    }
     const char *text = mark + strlen(" NCCL INFO ");
     gboolean init = strstr(text, "Init COMPLETE") && strstr(text, "nranks ");
     RecordOp op = RECORD_COMPUTE;
     const char *colls = strstr(text, ": opCount ");
-    if (!init && !colls) {
+    if (!init && !colls)
         return TRUE;
-    }
     const char *open = mark;
-    while (mark > line && mark[-1] == ']' && open > line && *open != '[') {
-        open--; /* before "[dev]", where there is one */
-    }
+    while (mark > line && mark[-1] == ']' && open > line && *open != '[')
+        open--;               /* before "[dev]", where there is one */
     const char *start = open; /* back over "host:pid:tid " */
-    while (start > line && start[-1] == ' ') {
+    while (start > line && start[-1] == ' ')
         start--;
-    }
     const char *end = start;
-    while (start > line && start[-1] != ' ') {
+    while (start > line && start[-1] != ' ')
         start--;
-    }
     LogLine who = {.process = g_strndup(start, end - start), .device = -1};
     char *last = strrchr(who.process, ':');
-    if (last) {
+    if (last)
         *last = 0; /* the thread does not matter */
-    }
     last = strrchr(who.process, ':');
     who.host = g_strndup(who.process, last ? (gsize)(last - who.process) : strlen(who.process));
-    if (*open == '[' && g_ascii_isdigit(open[1])) {
+    if (*open == '[' && g_ascii_isdigit(open[1]))
         who.device = g_ascii_strtoll(open + 1, NULL, 10) & G_MAXINT32;
-    }
     gboolean ok = TRUE, known = init;
     for (guint i = 0; i < G_N_ELEMENTS(log_ops) && colls && !init; i++) {
         if ((gsize)(colls - text) == strlen(log_ops[i].name) && g_str_has_prefix(text, log_ops[i].name)) {
@@ -230,13 +217,12 @@ static gboolean log_line(NcclLog *log, const char *line, GError **error)
             known = TRUE;
         }
     }
-    if (init) {
+    if (init)
         ok = take_init(log, &who, text, error);
-    } else if (known) {
+    else if (known)
         ok = take_call(log, &who, text, op, error);
-    } else {
+    else
         leave_out(log, text, colls);
-    }
     g_free(who.host);
     g_free(who.process);
     return ok;
@@ -269,12 +255,10 @@ static gboolean log_read(Reader *reader, GError **error)
     log->reader = reader;
     GError *broken = NULL;
     gboolean ok = TRUE;
-    for (const char *line; ok && (line = input_line(reader->input, &broken));) {
+    for (const char *line; ok && (line = input_line(reader->input, &broken));)
         ok = log_line(log, line, error);
-    }
-    if (ok && broken) {
+    if (ok && broken)
         ok = reader_forgive(reader, &broken, error);
-    }
     g_clear_error(&broken);
     return ok;
 }

@@ -25,9 +25,8 @@ static const Policy *policy_of(const char *line)
 {
     char *word = g_strndup(line, strcspn(line, " \t\r\n"));
     const Policy *found = NULL;
-    for (guint i = 0; i < G_N_ELEMENTS(policies); i++) {
+    for (guint i = 0; i < G_N_ELEMENTS(policies); i++)
         found = strcmp(word, policies[i].name) == 0 ? &policies[i] : found;
-    }
     g_free(word);
     return found;
 }
@@ -123,9 +122,8 @@ gboolean simai_header(SimAi *simai, const char *line, GError **error)
         return FALSE;
     }
     GPtrArray *words = words_split(line);
-    if (!words) {
+    if (!words)
         return fail(simai, error, "a quote has no place in the header");
-    }
     simai->tp = simai->ep = simai->pp = simai->vpp = simai->ga = 1;
     gboolean sized = strstr(line, "model_parallel_NPU_group:") != NULL;
     gboolean ok = take_numbers(simai, words, error);
@@ -133,9 +131,8 @@ gboolean simai_header(SimAi *simai, const char *line, GError **error)
         ok = fail(simai, error, "%s should say 'model_parallel_NPU_group: N', how many ranks share a model",
                   simai->policy->name);
     }
-    if (ok) {
+    if (ok)
         say_left_out(simai, words);
-    }
     g_ptr_array_free(words, TRUE);
     return ok && set_ranks(simai, error);
 }

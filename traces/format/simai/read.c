@@ -86,9 +86,8 @@ static gboolean simai_layer(SimAi *simai, const char *line, GError **error)
     }
     g_array_append_val(simai->layer, layer);
     g_free(wrong);
-    if (words) {
+    if (words)
         g_ptr_array_free(words, TRUE);
-    }
     return ok;
 }
 
@@ -96,9 +95,8 @@ static gboolean simai_layer(SimAi *simai, const char *line, GError **error)
 static guint32 simai_group(SimAi *simai, const char *name, guint64 n, guint64 stride)
 {
     guint32 *ranks = g_new(guint32, n);
-    for (guint64 i = 0; i < n; i++) {
+    for (guint64 i = 0; i < n; i++)
         ranks[i] = i * stride;
-    }
     guint32 group = trace_group(simai->reader->trace, name, ranks, n);
     g_free(ranks);
     return group;
@@ -130,9 +128,8 @@ static gboolean simai_add_comm(SimAi *simai, Record *record, const Work *work, D
     gboolean whole = work->op == RECORD_ALL_REDUCE || record_op_has_root(work->op);
     guint64 bytes = work->bytes; /* the whole buffer, of an all-gather too */
     bytes = whole ? bytes : reader_shared_bytes(simai->reader, work->op, bytes, n);
-    if (record_op_has_root(work->op)) { /* which says no root: the group's first */
+    if (record_op_has_root(work->op)) /* which says no root: the group's first */
         record->peer = (gint32)trace_group_at(simai->reader->trace, record->group)->ranks[0];
-    }
     record->bytes_in = work->op == RECORD_ALL_GATHER ? bytes / n : bytes;
     record->bytes_out = work->op == RECORD_REDUCE_SCATTER ? bytes / n : bytes;
     gboolean good = FALSE;
@@ -159,13 +156,11 @@ static gboolean simai_add(SimAi *simai, guint index, Pass pass, GError **error)
     const Policy *policy = simai->policy;
     Dims dims = policy->first_all && index == 0 ? DIMS_ALL : policy->dims[pass];
     if (!layer->bad &&
-        ((policy->weights_only && pass != PASS_WEIGHT) || (policy->forward_only && pass != PASS_FORWARD))) {
+        ((policy->weights_only && pass != PASS_WEIGHT) || (policy->forward_only && pass != PASS_FORWARD)))
         return TRUE;
-    }
     record.duration_ps = policy->weights_only ? 0 : work->compute_ns * 1000;
-    if (record.duration_ps > 0 || layer->bad) {
+    if (record.duration_ps > 0 || layer->bad)
         simai->last = trace_add(trace, &record) + 1;
-    }
     record.duration_ps = 0;
     if (layer->bad || work->op == RECORD_COMPUTE || work->bytes == 0) {
         simai->empty += !layer->bad && work->op != RECORD_COMPUTE;
@@ -179,13 +174,11 @@ static gboolean simai_add(SimAi *simai, guint index, Pass pass, GError **error)
         return TRUE;
     }
     record.stream = pass == PASS_WEIGHT ? 1 : 0;
-    if (!simai_add_comm(simai, &record, work, dims, error)) {
+    if (!simai_add_comm(simai, &record, work, dims, error))
         return FALSE;
-    }
     guint32 at = trace_add(trace, &record);
-    if (pass == PASS_WEIGHT && simai->last > 0) {
+    if (pass == PASS_WEIGHT && simai->last > 0)
         trace_add_dep(trace, at, simai->last - 1);
-    }
     simai->last = pass == PASS_WEIGHT ? simai->last : at + 1;
     return TRUE;
 }
@@ -195,9 +188,8 @@ static gboolean simai_lines(SimAi *simai, GError **error)
     Input *input = simai->reader->input;
     GError *broken = NULL;
     const char *line = input_line(input, &broken);
-    if (!line && !broken) {
+    if (!line && !broken)
         g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF, "%s: is empty", input_path(input));
-    }
     if (!line) {
         g_propagate_error(error, broken);
         return FALSE;
@@ -213,9 +205,8 @@ static gboolean simai_lines(SimAi *simai, GError **error)
     g_free(count);
     while (ok && !broken && simai->layer->len < simai->layers) {
         line = input_line(input, &broken);
-        if (!line) {
+        if (!line)
             break;
-        }
         ok = line[strspn(line, " \t")] == 0 || simai_layer(simai, line, error);
     }
     if (ok && !broken && simai->layer->len < simai->layers) {
@@ -236,12 +227,10 @@ static gboolean simai_read(Reader *reader, GError **error)
 {
     SimAi simai = {.reader = reader, .layer = g_array_new(FALSE, FALSE, sizeof(Layer))};
     gboolean ok = simai_lines(&simai, error);
-    for (guint i = 0; i < simai.layer->len && ok; i++) {
+    for (guint i = 0; i < simai.layer->len && ok; i++)
         ok = simai_add(&simai, i, PASS_FORWARD, error);
-    }
-    for (guint i = simai.layer->len; i-- > 0 && ok;) {
+    for (guint i = simai.layer->len; i-- > 0 && ok;)
         ok = simai_add(&simai, i, PASS_WEIGHT, error) && simai_add(&simai, i, PASS_INPUT, error);
-    }
     if (ok && simai.empty > 0) {
         trace_note(reader->trace, "%s: %" G_GUINT64_FORMAT " communications of 0 bytes are not there, as in ASTRA-sim",
                    input_path(reader->input), simai.empty);

@@ -72,9 +72,8 @@ gboolean text_line_deps(Text *text, TextLine *line, guint32 index)
         guint64 node;
         ok = words_u64(parts[i], G_MAXINT64, &node);
         PendingDep dep = {index, input_line_number(text->reader->input), node};
-        if (ok) {
+        if (ok)
             g_array_append_val(text->pending, dep);
-        }
     }
     g_strfreev(parts);
     return ok;
@@ -83,29 +82,23 @@ gboolean text_line_deps(Text *text, TextLine *line, guint32 index)
 const char *text_line_complete(Text *text, TextLine *line)
 {
     Record *r = &line->record;
-    if (r->op == RECORD_COMPUTE) {
+    if (r->op == RECORD_COMPUTE)
         return line->has_bytes || line->group_known ? "compute has neither bytes nor group" : NULL;
-    }
     if (r->op == RECORD_SEND || r->op == RECORD_RECV) {
-        if (r->peer < 0) {
+        if (r->peer < 0)
             return r->op == RECORD_SEND ? "a send needs to=RANK" : "a recv needs from=RANK";
-        }
-        if (!line->group_known) {
+        if (!line->group_known)
             r->group = RECORD_NO_GROUP;
-        }
     } else if (!line->group_known) {
         r->group = GPOINTER_TO_UINT(g_hash_table_lookup(text->groups, "world")) - 1;
     }
-    if (!line->has_bytes && r->op != RECORD_BARRIER) {
+    if (!line->has_bytes && r->op != RECORD_BARRIER)
         return "a communication needs bytes=N, what one rank puts in";
-    }
     guint32 n = r->group == RECORD_NO_GROUP ? 2 : trace_group_at(text->reader->trace, r->group)->n;
-    if (!record_set_bytes_in(r, line->bytes, n) && !line->has_out) {
+    if (!record_set_bytes_in(r, line->bytes, n) && !line->has_out)
         return "bytes= should divide by the group's size and stay below 1 TiB in and out";
-    }
-    if (line->has_out) {
+    if (line->has_out)
         r->bytes_out = line->out;
-    }
     return NULL;
 }
 
@@ -130,9 +123,8 @@ const char *text_line_parse(Text *text, GPtrArray *words, TextLine *line, const 
         char *key = g_strndup(word, equals ? (gsize)(equals - word) : strlen(word));
         gboolean good = line_attribute(text, line, key, equals ? equals + 1 : "", right);
         g_free(key);
-        if (!good) {
+        if (!good)
             return word;
-        }
     }
     return NULL;
 }

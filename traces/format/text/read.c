@@ -12,9 +12,8 @@ static int text_probe(const char *head, gsize n)
     (void)n;
     while (*head == '#' || g_ascii_isspace(*head)) {
         const char *end = *head == '#' ? strchr(head, '\n') : head;
-        if (!end) {
+        if (!end)
             return 0;
-        }
         head = end + 1;
     }
     return g_str_has_prefix(head, MAGIC " ") ? 100 : 0;
@@ -38,9 +37,8 @@ static gboolean text_group(Text *text, GPtrArray *words, GError **error)
 {
     GArray *ranks = g_array_new(FALSE, FALSE, sizeof(guint32));
     gboolean ok = words->len == 3 && reader_parse_ranks(words->pdata[2], ranks) && ranks->len > 0;
-    for (guint i = 0; i < ranks->len && ok; i++) {
+    for (guint i = 0; i < ranks->len && ok; i++)
         ok = g_array_index(ranks, guint32, i) < text->reader->trace->world;
-    }
     guint32 group = ok ? trace_group(text->reader->trace, words->pdata[1], (guint32 *)(void *)ranks->data, ranks->len)
                        : RECORD_NO_GROUP;
     if (!ok || trace_group_at(text->reader->trace, group)->twice) {
@@ -51,12 +49,10 @@ static gboolean text_group(Text *text, GPtrArray *words, GError **error)
                     text->reader->trace->world);
     }
     g_array_free(ranks, TRUE);
-    if (text->reader->trace->crowded) {
+    if (text->reader->trace->crowded)
         return fail(text, error, "the groups have over %u members in all", RECORD_MEMBERS_MAX);
-    }
-    if (g_hash_table_contains(text->groups, words->pdata[1])) {
+    if (g_hash_table_contains(text->groups, words->pdata[1]))
         return fail(text, error, "group '%s' is given twice", (char *)words->pdata[1]);
-    }
     g_hash_table_insert(text->groups, g_strdup(words->pdata[1]), GUINT_TO_POINTER(group + 1));
     return TRUE;
 }
@@ -64,15 +60,12 @@ static gboolean text_group(Text *text, GPtrArray *words, GError **error)
 static gboolean text_world(Text *text, GPtrArray *words, GError **error)
 {
     guint64 world;
-    if (words->len != 2 || !words_u64(words->pdata[1], RECORD_WORLD_MAX, &world) || world == 0) {
+    if (words->len != 2 || !words_u64(words->pdata[1], RECORD_WORLD_MAX, &world) || world == 0)
         return fail(text, error, "should read 'world N' with N ranks, 1 to %u", RECORD_WORLD_MAX);
-    }
-    if (text->seen) { /* by this file: each file of a job says it */
+    if (text->seen) /* by this file: each file of a job says it */
         return fail(text, error, "'world' is given twice");
-    }
-    if (!reader_set_world(text->reader, world, error)) {
+    if (!reader_set_world(text->reader, world, error))
         return FALSE;
-    }
     text->seen = g_new0(guint8, world);
     for (guint i = 0; i < text->reader->trace->records->len; i++) { /* in the job's other files */
         const guint32 rank = trace_record(text->reader->trace, i)->rank;
@@ -99,9 +92,8 @@ static gboolean text_end_rank(Text *text, GError **error)
         record->skipped = TRUE;
         if (!reader_problem(text->reader, record->source, "dependency on a missing node", error,
                             "waits for node %" G_GINT64_FORMAT ", which rank %u does not have", dep->node,
-                            record->rank)) {
+                            record->rank))
             return FALSE;
-        }
     }
     g_array_set_size(text->pending, 0);
     g_hash_table_remove_all(text->nodes);
@@ -113,26 +105,22 @@ static gboolean text_rank(Text *text, GPtrArray *words, GError **error)
     Trace *trace = text->reader->trace;
     guint64 rank = 0;
     gboolean all = words->len == 2 && strcmp(words->pdata[1], "*") == 0;
-    if (!text->seen) {
+    if (!text->seen)
         return fail(text, error, "'world N' should come before the first rank");
-    }
-    if (!all && (words->len != 2 || !words_u64(words->pdata[1], trace->world - 1, &rank))) {
+    if (!all && (words->len != 2 || !words_u64(words->pdata[1], trace->world - 1, &rank)))
         return fail(text, error, "should read 'rank R' with R below %u, or 'rank *'", trace->world);
-    }
     if (trace->replicate || (all && text->sections > 0)) {
         return fail(text, error,
                     "'rank *' says what every rank does, so no other rank line can stand beside it; "
                     "either 'rank *' alone, or a line for each rank");
     }
-    if (text->seen[rank]) {
+    if (text->seen[rank])
         return fail(text, error, "rank %s is given twice", (char *)words->pdata[1]);
-    }
     text->sections++;
     text->seen[rank] = TRUE;
     trace->replicate = all;
-    if (!text_end_rank(text, error)) {
+    if (!text_end_rank(text, error))
         return FALSE;
-    }
     text->rank = rank;
     return TRUE;
 }
@@ -152,9 +140,8 @@ static gboolean line_keep(Text *text, TextLine *line, GError **error)
         *key = record->source.node;
         g_hash_table_insert(text->nodes, key, GUINT_TO_POINTER(index + 1));
     }
-    if (!line->after || text_line_deps(text, line, index)) {
+    if (!line->after || text_line_deps(text, line, index))
         return TRUE;
-    }
     trace_record(text->reader->trace, index)->skipped = TRUE;
     return reader_problem(text->reader, record->source, "wrong attribute", error,
                           "'after=%s' should be numbers of operations, like after=1,2", line->after);
@@ -168,9 +155,8 @@ static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
         return fail(text, error, "'%s' should be world, group, rank, or the number of an operation",
                     (char *)words->pdata[0]);
     }
-    if (text->rank < 0) {
+    if (text->rank < 0)
         return fail(text, error, "operation before the first 'rank' line");
-    }
     RecordSource here = reader_here(reader, input_line_number(reader->input), 0, node);
     TextLine line = {0};
     record_init(&line.record, text->rank, RECORD_COMPUTE);
@@ -199,9 +185,8 @@ static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
 static gboolean text_line(Text *text, const char *line, GError **error)
 {
     GPtrArray *words = words_split(line);
-    if (!words) {
+    if (!words)
         return fail(text, error, "a quote (\") is not closed on its line");
-    }
     gboolean ok = TRUE;
     if (words->len > 0) {
         const char *first = words->pdata[0];
@@ -229,12 +214,10 @@ static gboolean text_read(Reader *reader, GError **error)
     };
     GError *broken = NULL;
     gboolean ok = TRUE;
-    for (const char *line; ok && (line = input_line(reader->input, &broken));) {
+    for (const char *line; ok && (line = input_line(reader->input, &broken));)
         ok = text_line(&text, line, error);
-    }
-    if (ok && broken) {
+    if (ok && broken)
         ok = reader_forgive(reader, &broken, error);
-    }
     ok = ok && text_end_rank(&text, error);
     g_hash_table_destroy(text.nodes);
     g_hash_table_destroy(text.groups);
