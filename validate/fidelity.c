@@ -67,6 +67,13 @@ ValidateHalf validate_half(const ValidateRow *row)
     return *sum < '8' ? VALIDATE_CALIBRATE : VALIDATE_JUDGE; /* digits stand before letters */
 }
 
+void validate_rows_keep(GPtrArray *rows, ValidateHalf half)
+{
+    for (guint i = rows->len; i-- > 0;)
+        if (validate_half(g_ptr_array_index(rows, i)) != half)
+            g_ptr_array_remove_index(rows, i);
+}
+
 typedef struct {
     char *sum, *group;
     ValidateRow *row;
@@ -93,10 +100,9 @@ guint validate_rows_sample(GPtrArray *rows, guint most)
     for (guint i = 0; i < rows->len; i++) {
         ValidateRow *row = g_ptr_array_index(rows, i);
         const ValidateFidelity *group = validate_fidelity_of(row);
-        FidelityDrawn one = {g_compute_checksum_for_string(G_CHECKSUM_SHA256, row->id, -1),
-                             g_strconcat(group ? group->key : row->group, ".",
-                                         validate_half_names[validate_half(row)], NULL),
-                             row};
+        FidelityDrawn one = {
+            g_compute_checksum_for_string(G_CHECKSUM_SHA256, row->id, -1),
+            g_strconcat(group ? group->key : row->group, ".", validate_half_names[validate_half(row)], NULL), row};
         g_array_append_val(drawn, one);
     }
     g_array_sort(drawn, fidelity_compare);

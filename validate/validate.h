@@ -123,8 +123,10 @@ typedef enum { VALIDATE_CALIBRATE, VALIDATE_JUDGE, VALIDATE_HALVES } ValidateHal
 extern const char *const validate_half_names[VALIDATE_HALVES + 1];
 ValidateHalf validate_half(const ValidateRow *row);
 GPtrArray *validate_rows_of(const GPtrArray *rows, ValidateHalf half); /* not owned */
-/* Takes out all but `most` rows of each group and half: those stay whose ids have the lowest SHA-256, so that which ones
- * they are has nothing to do with what is measured or simulated. Returns how many were taken out. */
+/* Takes out the rows of the other half. */
+void validate_rows_keep(GPtrArray *rows, ValidateHalf half);
+/* Takes out all but `most` rows of each group and half: those stay whose ids have the lowest SHA-256, so that which
+ * ones they are has nothing to do with what is measured or simulated. Returns how many were taken out. */
 guint validate_rows_sample(GPtrArray *rows, guint most);
 
 /* What is aimed at for published rows, by machine, GPUs, size and timing. */

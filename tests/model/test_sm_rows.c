@@ -194,10 +194,10 @@ static void test_queues(void **state)
         const char *set;
         SimTime right_ps;
     } rows[] = {
-        {"sm.gpcs=2", 5000 + 820000}, /* SMs 0 and 1 are of two TPCs, each of a GPC of its own, */
-        {"sm.gpcs=1", 5000 + 820000}, /* or of one GPC, but two CPCs */
+        {"sm.gpcs=2", 5000 + 820000},       /* SMs 0 and 1 are of two TPCs, each of a GPC of its own, */
+        {"sm.gpcs=1", 5000 + 820000},       /* or of one GPC, but two CPCs */
         {"sm.first_tpcs=1", 9000 + 820000}, /* of one TPC, which gets CTAs first */
-        {"sm.tpc_sms=4", 9000 + 820000}, /* of one, as all are */
+        {"sm.tpc_sms=4", 9000 + 820000},    /* of one, as all are */
     };
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
         const char *sets[] = {NARROW, "sm.merge_stores=false", "gpu.half_gpcs=0", rows[i].set, NULL};
