@@ -226,8 +226,8 @@ static void test_queues(void **state)
     }
 }
 
-/* Proves of which GPC an SM is. 12 SMs in TPCs of two are 6 TPCs; of 4 GPCs the last two have one TPC more, and the first
- * SM of each TPC is numbered before the second ones. Where the first GPC's TPC comes first, both its SMs do. */
+/* Proves of which GPC an SM is. 12 SMs in TPCs of two are 6 TPCs; of 4 GPCs the last two have one TPC more, and the
+ * first SM of each TPC is numbered before the second ones. Where the first GPC's TPC comes first, both its SMs do. */
 static void test_gpcs(void **state)
 {
     (void)state;
