@@ -1,4 +1,4 @@
-// How late single reads of HBM come back, alone and beside CTAs that read, or copy, from HBM to HBM.
+// How late single reads of HBM come back, alone and beside CTAs that read, copy from HBM to HBM, or write.
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90 hbm_late.cu -o hbm_late && ./hbm_late
 #include <algorithm>
@@ -33,7 +33,10 @@ __device__ void probe(const char *from, unsigned *took) {
     stop = 1;
 }
 
-__global__ void run(const char *from, uint4 *to, unsigned *took, int copies) {
+enum Beside { READ, COPY, WRITE };
+const char *const beside_names[] = {"read", "copy", "write"};
+
+__global__ void run(const char *from, uint4 *to, unsigned *took, int beside) {
     if (blockIdx.x == 0) {
         if (threadIdx.x == 0)
             probe(from, took);
@@ -44,8 +47,10 @@ __global__ void run(const char *from, uint4 *to, unsigned *took, int copies) {
     uint4 sum = {0, 0, 0, 0};
     for (; !stop; n += 4)
         for (int i = 0; i < 4; i++, at += step) {
-            uint4 x = __ldcg(source + at % (STREAM / 16));
-            if (copies)
+            uint4 x = {1, 2, 3, 4};
+            if (beside != WRITE)
+                x = __ldcg(source + at % (STREAM / 16));
+            if (beside != READ)
                 to[at % (STREAM / 16)] = x;
             else
                 sum.x ^= x.x;
@@ -68,7 +73,7 @@ int main() {
     cudaEventCreate(&begin);
     cudaEventCreate(&end);
     puts("beside,ctas,GBps,mean_ns,p10,p50,p90,p95,p99,p999");
-    for (int copies : {0, 1})
+    for (int beside : {READ, COPY, WRITE})
         for (int ctas : {0, 8, 16, 32, 48, 64, 96, 130}) {
             int none = 0;
             u64 bytes = 0;
@@ -76,7 +81,7 @@ int main() {
             cudaMemcpyToSymbol(stop, &none, 4);
             cudaMemcpyToSymbol(moved, &bytes, 8);
             cudaEventRecord(begin);
-            run<<<ctas + 1, 512>>>(from, to, took, copies);
+            run<<<ctas + 1, 512>>>(from, to, took, beside);
             cudaEventRecord(end);
             if (cudaDeviceSynchronize() != cudaSuccess)
                 return 1;
@@ -87,7 +92,7 @@ int main() {
             double sum = 0;
             for (unsigned c : clk)
                 sum += c;
-            printf("%s,%d,%.0f,%.1f", copies ? "copy" : "read", ctas, bytes / ms / 1e6 * (copies + 1), sum / PROBES / CLK_NS);
+            printf("%s,%d,%.0f,%.1f", beside_names[beside], ctas, bytes / ms / 1e6 * (beside == COPY ? 2 : 1), sum / PROBES / CLK_NS);
             for (double part : {.1, .5, .9, .95, .99, .999})
                 printf(",%.0f", clk[(int)(part * PROBES)] / CLK_NS);
             puts("");
