@@ -50,6 +50,7 @@ fanout_SOURCES = \
 	cli/hints.c \
 	cli/hints.h \
 	cli/hints_word.c \
+	cli/options_hint.c \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \

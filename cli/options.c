@@ -10,7 +10,6 @@
 #include "cli/hints.h"
 #include "cli/reference/reference.h"
 #include "cli/live/samples.h"
-#include "sim/param/nearest.h"
 #include "sim/param/size.h"
 
 /* What GOption fills as text, parsed further afterwards. */
@@ -51,64 +50,6 @@ static void options_drop_shadowed(GOptionEntry *common, const GOptionEntry *own)
             *to++ = *entry;
     }
     *to = (GOptionEntry){NULL, 0, 0, 0, NULL, NULL, NULL};
-}
-
-void options_tell_more(GError *error, const char *between, const char *more)
-{
-    char *message = g_strconcat(error->message, between, more, NULL);
-
-    g_free(error->message);
-    error->message = message;
-}
-
-static void options_tell_help(GError *error, const Verb *verb)
-{
-    g_autofree char *help = g_strdup_printf("fanout %s --help lists its options; usage: fanout %s %s", verb->name,
-                                            verb->name, verb->usage);
-    options_tell_more(error, "; ", help);
-}
-
-/* "Unknown option --sytem" gets a guess; so does "-n=8", which GOption finds faults of its own with. */
-static void options_add_hint(GError **error, const Verb *verb, const GOptionEntry *own, const GOptionEntry *common,
-                             int argc, char **argv)
-{
-    g_autofree char *glued = hints_glued(argc, argv);
-    if (error && *error && glued) {
-        g_autofree char *apart = g_strdup_printf("write '%s', with a space", glued);
-        options_tell_more(*error, "; ", apart);
-        return;
-    }
-    if (error && *error && strstr((*error)->message, "Cannot parse double"))
-        options_tell_more(*error, "; ", "a number is right, as 0.8");
-    if (!error || !g_error_matches(*error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
-        return;
-    const char *option = strrchr((*error)->message, ' '), *name = strstr((*error)->message, "--");
-    g_autofree char *hint = option ? hints_option(verb->name, option + 1) : NULL;
-    if (hint) {
-        options_tell_more(*error, ": ", hint);
-        return;
-    }
-    if (!name) {
-        options_tell_help(*error, verb);
-        return;
-    }
-    GPtrArray *names = g_ptr_array_new();
-    for (const GOptionEntry *entry = own; entry->long_name; entry++)
-        g_ptr_array_add(names, (gpointer)entry->long_name);
-    for (const GOptionEntry *entry = common; entry->long_name; entry++)
-        g_ptr_array_add(names, (gpointer)entry->long_name);
-    g_ptr_array_add(names, NULL);
-    const char *near = nearest_name(name + 2, (const char *const *)names->pdata);
-    g_autofree char *parameter = near ? NULL : hints_parameter(name + 2);
-    if (near) {
-        g_autofree char *option_near = g_strdup_printf("did you mean --%s?", near);
-        options_tell_more(*error, "; ", option_near);
-    } else if (parameter) {
-        options_tell_more(*error, "; a parameter is --set SECTION.KEY=VALUE, of ", parameter);
-    } else {
-        options_tell_help(*error, verb);
-    }
-    g_ptr_array_free(names, TRUE);
 }
 
 /* "--fault KEY=NAME" sets the key of section fault, and adds to what it has by an earlier --fault or --set. */

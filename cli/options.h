@@ -87,6 +87,10 @@ gboolean options_parse_nccl(const char *text, guint32 *version, GError **error);
 void options_describe(const Options *options, Report *report);
 /* Adds to what an error says already. */
 void options_tell_more(GError *error, const char *between, const char *more);
+/* To an error of GOption's: "Unknown option --sytem" gets a guess, among the verb's own and the common options; so does
+ * "-n=8" of argv, which GOption finds faults of its own with. Nothing where no error is. */
+void options_add_hint(GError **error, const Verb *verb, const GOptionEntry *own, const GOptionEntry *common, int argc,
+                      char **argv);
 /* Writes the files that were asked for, and then the report to standard output in --format: what reads that may be gone
  * (a pipe to head). EXIT_USER: some of it could not be written; the rest was. */
 ExitCode options_write(const Options *options, Report *report, GError **error);
