@@ -1,4 +1,4 @@
-/* See coll_table.h. */
+/* See table.h. */
 #include "cli/coll/table.h"
 
 #include <string.h>

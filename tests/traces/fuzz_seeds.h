@@ -161,7 +161,9 @@ static inline void seeds_begin(void)
     sqlite3_int64 bytes = 0;
     if (sqlite3_open(":memory:", &db) != SQLITE_OK || sqlite3_exec(db, nsight_export, NULL, NULL, NULL) != SQLITE_OK)
         g_error("no database: %s", sqlite3_errmsg(db));
-    FuzzSeed *seed = &seeds[G_N_ELEMENTS(seeds) - 1];
+    FuzzSeed *seed = seeds;
+    while (strcmp(seed->name, "nsight-sqlite") != 0)
+        seed++;
     seed->text = (const char *)sqlite3_serialize(db, "main", &bytes, 0);
     seed->bytes = (gsize)bytes;
     sqlite3_close(db);
