@@ -72,9 +72,10 @@ done
 refuses "is the file of --html" exec -s teach-4gpu --html same --perfetto same -- "examples/multicast_store"
 for out in no/such/dir/x.trace /tmp; do
     refuses "'$out' cannot be written" convert one.trace $out
-    refuses "record: '$out' cannot be written" coll all_reduce -s teach-4gpu -b 4K --record $out
     refuses "report: '$out' cannot be written" exec -s teach-4gpu --report $out -- "examples/multicast_store"
 done
+refuses "record: 'no/such/dir/x.trace' cannot be written" coll all_reduce -s teach-4gpu -b 4K --record no/such/dir/x.trace
+refuses "/tmp: the name should end in .trace" coll all_reduce -s teach-4gpu -b 4K --record /tmp
 status=0
 "$FANOUT" convert one.trace /dev/full >out 2>err || status=$?
 [ "$status" = 1 ] && [ -c /dev/full ] || complain "convert to a full device: exit $status: $(cat err)"
