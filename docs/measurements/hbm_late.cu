@@ -92,7 +92,8 @@ int main() {
             double sum = 0;
             for (unsigned c : clk)
                 sum += c;
-            printf("%s,%d,%.0f,%.1f", beside_names[beside], ctas, bytes / ms / 1e6 * (beside == COPY ? 2 : 1), sum / PROBES / CLK_NS);
+            double rate = bytes / ms / 1e6 * (beside == COPY ? 2 : 1); // of a copy both sides
+            printf("%s,%d,%.0f,%.1f", beside_names[beside], ctas, rate, sum / PROBES / CLK_NS);
             for (double part : {.1, .5, .9, .95, .99, .999})
                 printf(",%.0f", clk[(int)(part * PROBES)] / CLK_NS);
             puts("");
