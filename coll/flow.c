@@ -1,10 +1,9 @@
 /* Collectives at a fidelity: see CollFidelity in coll.h.
  *
  * AUTO, up to spec->crossings link crossings: every packet. Above: flows at the size that was asked for. Of the few
- * algorithms that flows are further off than 4 % (CollRow.anchored; docs/performance.md), with their rates and
- * their fixed part measured in packets: the same collective is simulated in packets
- * and in flows at two smaller sizes A and 4A; what lies between those two times is what packets take in
- * the steady state, and
+ * algorithms that flows are further off than 4 % (flow_needs_samples of the descriptor; docs/performance.md), with
+ * their rates and their fixed part measured in packets: the same collective is simulated in packets and in flows at two
+ * smaller sizes A and 4A; what lies between those two times is what packets take in the steady state, and
  *
  *     time = packets(4A) + (flows(size) - flows(4A)) * (packets(4A) - packets(A)) / (flows(4A) - flows(A)).
  *

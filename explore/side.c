@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "observe/series/tables.h"
-#include "observe/series/where.h"
+#include "observe/series/latency_breakdown.h"
 #include "sim/param/whole.h"
 
 static void side_cell(Table *table, const Column *column, JsonNode *node, const char *side)
@@ -59,20 +59,20 @@ guint side_add(Report *report, const char *a, const char *b)
         where |= root[i] && json_object_has_member(root[i], "where");
     }
     SeriesTables series = {.report = report};
-    WhereTables parts = {.report = report};
+    LatencyTables parts = {.report = report};
     guint found = 0;
     if (in_time)
         series_tables_begin(&series);
     if (where)
-        where_tables_begin(&parts);
+        latency_breakdown_tables_begin(&parts);
     for (int i = 0; i < 2; i++) {
         if (in_time && root[i]) {
             found += side_rows(series.in_time, series_in_time_columns, "in_time", root[i], sides[i]);
             found += side_rows(series.latencies, series_latency_columns, "latencies", root[i], sides[i]);
         }
         if (where && root[i]) {
-            found += side_rows(parts.run, where_run_columns, "where", root[i], sides[i]);
-            found += side_rows(parts.requests, where_request_columns, "where_requests", root[i], sides[i]);
+            found += side_rows(parts.run, latency_breakdown_run_columns, "where", root[i], sides[i]);
+            found += side_rows(parts.requests, latency_breakdown_request_columns, "where_requests", root[i], sides[i]);
         }
     }
     return found;

@@ -1,5 +1,5 @@
 /* Charts of two runs side by side, from their reports: what the page of each has of its time
- * (observe/series/tables.h and where.h), on the same axes. */
+ * (observe/series/tables.h and latency_breakdown.h), on the same axes. */
 #ifndef EXPLORE_SIDE_H
 #define EXPLORE_SIDE_H
 

@@ -37,10 +37,10 @@ libfanout_core_la_SOURCES += \
 	model/link/ack.h \
 	model/link/down.c \
 	model/link/down.h \
-	model/link/far_end.c \
+	model/link/receive.c \
 	model/link/link.c \
 	model/link/link.h \
-	model/link/reference.c \
+	model/link/event_driven.c \
 	model/link/state.c \
 	model/gpu/atomic.c \
 	model/gpu/copy_engine.c \

@@ -22,11 +22,11 @@ libfanout_core_la_SOURCES += \
 	observe/series/use.h \
 	observe/series/watch.c \
 	observe/series/watch.h \
-	observe/series/where.c \
-	observe/series/where.h \
-	observe/series/where_find.c \
-	observe/series/where_parts.h \
-	observe/series/where_tables.c \
+	observe/series/latency_breakdown.c \
+	observe/series/latency_breakdown.h \
+	observe/series/latency_breakdown_find.c \
+	observe/series/latency_breakdown_parts.h \
+	observe/series/latency_breakdown_tables.c \
 	observe/walk/film.c \
 	observe/walk/film.h \
 	observe/walk/internal.h \

@@ -1,5 +1,6 @@
 /* See recording.h. Events of packets come from the probe points of the model, in order of time, and go to one account
- * of requests (where.c) and to the views that follow packets; samples are taken at the times that the views ask for. */
+ * of requests (latency_breakdown.c) and to the views that follow packets; samples are taken at the times that the views
+ * ask for. */
 #include "observe/recording.h"
 
 #include "observe/series/tracks_parts.h"
@@ -15,7 +16,7 @@ struct Recording {
     Watch *watch;
     Tracks *tracks;
     Packets *packets; /* of the tracks */
-    Where *where;
+    LatencyBreakdown *where;
     Film *film;
     Scene *scene; /* what became of it */
     guint64 film_packets;
@@ -31,7 +32,7 @@ static void recording_on_event(void *user, const ProbeEvent *event)
     if (recording->packets)
         packets_note_before(recording->packets, event);
     if (recording->where)
-        where_note(recording->where, event);
+        latency_breakdown_note(recording->where, event);
     if (recording->packets)
         packets_note(recording->packets, event);
     if (recording->film)
@@ -116,7 +117,7 @@ Recording *recording_new(Fabric *fabric, const RecordingSpec *spec, const char *
             *c = ' ';
     recording->begin_ps = recording->end_ps = sim_now_ps(fabric->sim);
     if (spec->where || follows)
-        recording->where = where_new(fabric);
+        recording->where = latency_breakdown_new(fabric);
     if (follows)
         recording->packets = packets_new(fabric, recording->where, spec->shares);
     if (spec->film) {
@@ -147,7 +148,7 @@ gboolean recording_end(Recording *recording, GError **error)
     recording->end_ps = sim_now_ps(recording->fabric->sim);
     recording_end_samples(recording);
     if (recording->where)
-        where_end(recording->where);
+        latency_breakdown_end(recording->where);
     if (recording->film)
         recording->scene = film_finish(g_steal_pointer(&recording->film), &recording->film_packets);
     if (recording->fabric->probe == recording_on_event)
@@ -161,7 +162,7 @@ void recording_free(Recording *recording)
         return;
     series_points_free(recording->points);
     tracks_free(recording->tracks);
-    where_free(recording->where);
+    latency_breakdown_free(recording->where);
     scene_free(recording->scene);
     g_free(recording->run);
     g_free(recording);
@@ -180,7 +181,10 @@ RecordedRun recording_run(const Recording *recording)
 const Tracks *recording_tracks(const Recording *recording) { return recording->tracks; }
 Tracks *recording_take_tracks(Recording *recording) { return g_steal_pointer(&recording->tracks); }
 
-const Where *recording_where(const Recording *recording) { return recording->spec.where ? recording->where : NULL; }
+const LatencyBreakdown *recording_where(const Recording *recording)
+{
+    return recording->spec.where ? recording->where : NULL;
+}
 
 Scene *recording_take_scene(Recording *recording, guint64 *packets)
 {

@@ -14,7 +14,7 @@
 #include "observe/series/points.h"
 #include "observe/series/tracks.h"
 #include "observe/series/watch.h"
-#include "observe/series/where.h"
+#include "observe/series/latency_breakdown.h"
 #include "sim/report/scene.h"
 
 typedef struct Recording Recording;
@@ -56,9 +56,9 @@ typedef struct {
     const GArray *points; /* SeriesPoint; NULL: they were not recorded */
 } RecordedRun;
 RecordedRun recording_run(const Recording *recording);
-const Tracks *recording_tracks(const Recording *recording); /* NULL: there are none */
-Tracks *recording_take_tracks(Recording *recording);        /* to be freed by tracks_free() */
-const Where *recording_where(const Recording *recording);   /* NULL: not taken apart */
+const Tracks *recording_tracks(const Recording *recording);          /* NULL: there are none */
+Tracks *recording_take_tracks(Recording *recording);                 /* to be freed by tracks_free() */
+const LatencyBreakdown *recording_where(const Recording *recording); /* NULL: not taken apart */
 /* The caller's then. *packets: how many went over links. NULL: it was not to be played, or is too large. */
 Scene *recording_take_scene(Recording *recording, guint64 *packets);
 

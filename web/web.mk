@@ -1,5 +1,6 @@
 # `make web`: the simulator as pages for a browser, in web-build/site. It needs emscripten and the sources of GLib and
 # yajl, which `./bootstrap web` brings. The compiler and the machine are other ones, so that it is a make of its own.
+EXTRA_DIST += web/README.md
 EXTRA_DIST += web/build.mk web/casts.sed web/drawn.py web/emscripten.py web/entry.c web/glib.sh web/include/casts.h \
 	web/include/cli/verb/verbs.h web/include/config.h web/include/gio/gio.h web/kernel_fiber.c web/labs.py web/left_out.c \
 	web/one_domain.c web/page/knobs.js web/page/lab.css web/page/lab.js web/page/shell.js \

@@ -52,29 +52,30 @@ char *limits_full(const GArray *points, const Fabric *fabric, SimTime passed_ps)
     return g_string_free(text, !any);
 }
 
-char *limits_parts(const WhereTotal *where)
+char *limits_parts(const LatencyTotal *where)
 {
-    double part[WHERE_REASONS + 1] = {0}, sum = 0, under_way = (double)(where->time_ps - where->idle_ps);
+    double part[LATENCY_REASONS + 1] = {0}, sum = 0, under_way = (double)(where->time_ps - where->idle_ps);
     for (int k = 0; k <= PACKET_MC_READ; k++)
-        for (int r = 0; r < WHERE_REASONS; r++) {
+        for (int r = 0; r < LATENCY_REASONS; r++) {
             part[r] += (double)where->sum[k].part_ps[r];
             sum += (double)where->sum[k].part_ps[r];
         }
     if (sum <= 0 || where->time_ps == 0)
         return NULL;
-    for (int r = 0; r < WHERE_REASONS; r++)
+    for (int r = 0; r < LATENCY_REASONS; r++)
         part[r] *= under_way / sum;
-    part[WHERE_REASONS] = (double)where->idle_ps;
+    part[LATENCY_REASONS] = (double)where->idle_ps;
     GString *text = g_string_new(NULL);
     for (guint n = 0; n < 3; n++) {
         int most = 0;
-        for (int r = 1; r <= WHERE_REASONS; r++)
+        for (int r = 1; r <= LATENCY_REASONS; r++)
             most = part[r] > part[most] ? r : most;
         const double share = part[most] / (double)where->time_ps;
         if (share * LIMITS_LEAST < 1)
             break;
         g_string_append_printf(text, "%s%.0f %% %s", n ? ", " : "", 100 * share,
-                               most < WHERE_REASONS ? where_names[most] : "no request under way (launch, exit)");
+                               most < LATENCY_REASONS ? latency_breakdown_names[most]
+                                                      : "no request under way (launch, exit)");
         part[most] = 0;
     }
     return g_string_free(text, FALSE);

@@ -12,7 +12,7 @@ static void samples_add_views(Samples *samples, Recording *recording, Scene *sce
         series_tables_add(&samples->tables, &run);
     tracks_write(recording_tracks(recording), samples->timeline, samples->alone ? NULL : run.name, NULL);
     if (recording_where(recording) && samples->where_tables.report) /* else the caller does */
-        where_tables_add(&samples->where_tables, recording_where(recording), run.name);
+        latency_breakdown_tables_add(&samples->where_tables, recording_where(recording), run.name);
     if (scene)
         report_add_scene(samples->where_tables.report, scene);
 }
@@ -25,7 +25,7 @@ static void samples_take_limits(Samples *samples, Recording *recording)
     samples->full = run.points ? limits_full(run.points, run.fabric, run.passed_ps) : NULL;
     samples->parts = NULL;
     if (recording_where(recording)) {
-        const WhereTotal total = where_total(recording_where(recording));
+        const LatencyTotal total = latency_breakdown_total(recording_where(recording));
         samples->parts = limits_parts(&total);
     }
 }

@@ -19,7 +19,7 @@ typedef struct {
     RecordingSpec spec;    /* of runs that are shown, */
     RecordingSpec watched; /* and of others */
     SeriesTables tables;
-    WhereTables where_tables;
+    LatencyTables where_tables;
     Timeline *timeline; /* --perfetto; NULL: none */
     gboolean alone;     /* there is one run, which needs no name there */
     Live *live;         /* NULL: the report is this thread's alone */

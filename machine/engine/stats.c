@@ -201,8 +201,8 @@ static void add_figures(Engine *engine, Report *report)
         series_tables_add(&tables, &run);
     }
     if (recording && recording_where(recording)) {
-        WhereTables tables = {.report = report};
-        where_tables_add(&tables, recording_where(recording), "exec");
+        LatencyTables tables = {.report = report};
+        latency_breakdown_tables_add(&tables, recording_where(recording), "exec");
     } else if (engine->spec.page) {
         report_add_page_note(report, "%s", engine->spec.flow ? SERIES_NO_FLOWS : SERIES_ASK_WHERE);
     }

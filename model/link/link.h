@@ -15,7 +15,7 @@
  * room, and it returns them with link_credit().
  *
  * How a port comes to do these things in time is the engine's business (LinkOps): the reference engine gives every step
- * an event of its own (model/link/reference.c); the fast engine makes decisions lazily and schedules arrivals
+ * an event of its own (model/link/event_driven.c); the fast engine makes decisions lazily and schedules arrivals
  * ahead (model/fastpath/). */
 #ifndef MODEL_LINK_LINK_H
 #define MODEL_LINK_LINK_H
@@ -203,7 +203,7 @@ SimTime link_decision_ps(const Link *link);
 void link_send_by(Link *link, SimTime due_ps);
 void link_on_send(Event *event, SimTime now_ps);
 
-/* ---- credits: far_end.c */
+/* ---- credits: receive.c */
 
 /* The receiver freed `flits` of its buffer of a channel at at_ps (now, before or after). The sender has them one flight
  * after the end of the batch of time in which at_ps lies, whichever order the calls come in. */
@@ -219,14 +219,14 @@ static inline SimTime link_credits_due_ps(const Link *link, Vc vc)
 }
 guint64 link_credits_flying(const Link *link, Vc vc); /* freed, and not the sender's yet */
 
-/* ---- arrivals: far_end.c */
+/* ---- arrivals: receive.c */
 
 /* A packet will arrive by an event. */
 void link_fly(Link *link, Packet packet, SimTime at_ps);
 /* Whether packets of this channel are in flight that arrive by an event. */
 static inline gboolean link_flies(const Link *link, Vc vc) { return link->flight[vc].count != 0; }
 
-/* ---- the reference engine: model/link/reference.c */
+/* ---- the reference engine: model/link/event_driven.c */
 
 extern const LinkOps link_reference_ops;
 void link_reference_on_timer(Event *event, SimTime now_ps); /* of Link.timer */

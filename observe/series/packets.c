@@ -1,8 +1,8 @@
-/* See tracks_parts.h. Which request a packet is of, and which replica, is what where.c knows of it. */
+/* See tracks_parts.h. Which request a packet is of, and which replica, is what latency_breakdown.c knows of it. */
 #include <string.h>
 
 #include "observe/series/tracks_parts.h"
-#include "observe/series/where_parts.h"
+#include "observe/series/latency_breakdown_parts.h"
 #include "model/sm/sm.h"
 
 #define PACKETS_REQUESTS 2000u /* that are followed, */
@@ -28,7 +28,7 @@ typedef struct {
 
 struct Packets {
     Fabric *fabric;
-    Where *where;
+    LatencyBreakdown *breakdown;
     Causes *causes;
     GArray *slice, *arrow;
     GHashTable *left; /* guint by launch or copy, or by NULL for all: how many requests may still be followed */
@@ -102,7 +102,7 @@ void packets_forget(Packets *packets, const void *cause) { g_hash_table_remove(p
 
 static void packets_note_request(Packets *packets, const Packet *packet)
 {
-    Request *request = where_find(packets->where, packet->src, packet->txn);
+    Request *request = latency_breakdown_find(packets->breakdown, packet->src, packet->txn);
     packets->requests++;
     if (packets->followed >= PACKETS_REQUESTS || !request || packets->slice->len >= PACKETS_SLICES / 2)
         return;
@@ -169,15 +169,15 @@ static guint32 packets_add_wire(Packets *packets, const Link *link, const Packet
 
 static void packets_note_wire(Packets *packets, const Link *link, const Packet *packet, SimTime at_ps)
 {
-    const Wire *wire = &packets->where->wire[fabric_link_number(packets->fabric, link)];
+    const Wire *wire = &packets->breakdown->wire[fabric_link_number(packets->fabric, link)];
     if (packet_is_counted(*packet) || packet_is_multicast(*packet)) {
-        Chain *chain = where_find_on(packets->where, wire, packet);
+        Chain *chain = latency_breakdown_find_on(packets->breakdown, wire, packet);
         if (chain_is_marked(chain))
             packets_go_on(packets, chain, packet, packets_add_wire(packets, wire->link, packet, at_ps));
         return;
     }
     guint32 slice = 0;
-    FOR_REQUESTS(packets->where, packet, request)
+    FOR_REQUESTS(packets->breakdown, packet, request)
     {
         if (!chain_is_marked(&request->chain))
             continue;
@@ -204,7 +204,7 @@ static void packets_close(Packets *packets, guint32 gpu, const Request *request,
 
 static void packets_note_answer(Packets *packets, const Packet *packet, SimTime at_ps)
 {
-    FOR_REQUESTS(packets->where, packet, request)
+    FOR_REQUESTS(packets->breakdown, packet, request)
     if (request->slice && request->chain.mark)
         packets_close(packets, packet->src, request, at_ps);
 }
@@ -227,13 +227,13 @@ void packets_note(Packets *packets, const ProbeEvent *event)
 
 /* ---- life */
 
-Packets *packets_new(Fabric *fabric, Where *where, gboolean shares)
+Packets *packets_new(Fabric *fabric, LatencyBreakdown *breakdown, gboolean shares)
 {
     Packets *packets = g_new0(Packets, 1);
     packets->fabric = fabric;
     packets->shares = shares;
     packets->left = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
-    packets->where = where;
+    packets->breakdown = breakdown;
     packets->causes = causes_new(fabric);
     packets->slice = g_array_new(FALSE, FALSE, sizeof(PacketSlice));
     packets->arrow = g_array_new(FALSE, FALSE, sizeof(Arrow));

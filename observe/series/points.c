@@ -118,7 +118,7 @@ void series_point_merge(SeriesPoint *into, const SeriesPoint *from)
     }
 }
 
-/* Two and two neighbours become one; those no longer than limit_ps. How many there are then. */
+/* Downsampled by two: each pair of neighbours becomes one; those no longer than limit_ps. How many there are then. */
 static guint points_halve(SeriesPoint *points, guint n, SimTime limit_ps)
 {
     guint to = 0;

@@ -40,7 +40,7 @@ static SeriesPoint *sum_cell(SeriesSum *sum, guint64 at)
     return &g_array_index(sum->cells, SeriesPoint, at);
 }
 
-/* Two and two neighbours become one, until there are few enough up to that time. */
+/* Downsampled by two: each pair of neighbours becomes one, until there are few enough up to that time. */
 static void sum_stretch(SeriesSum *sum, SimTime to_ps)
 {
     while (to_ps > sum->points * sum->interval_ps) {

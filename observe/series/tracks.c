@@ -139,7 +139,7 @@ static guint64 track_join(TrackKind kind, guint64 a, guint64 b)
     return kind == TRACK_SHARE ? a + b : kind == TRACK_HIGH ? MAX(a, b) : MIN(a, b);
 }
 
-/* Two and two neighbours become one. */
+/* Downsampled by two: each pair of neighbours becomes one. */
 static void tracks_halve(Tracks *tracks)
 {
     const guint all = tracks->track->len;

@@ -3,7 +3,7 @@
 #define OBSERVE_SERIES_TRACKS_PARTS_H
 
 #include "observe/series/tracks.h"
-#include "observe/series/where.h"
+#include "observe/series/latency_breakdown.h"
 
 /* The group of a unit: "gpu0", or "RUN: gpu0". */
 guint32 tracks_group(Timeline *timeline, const char *run, const char *unit, gsize unit_bytes);
@@ -11,7 +11,7 @@ guint32 tracks_group(Timeline *timeline, const char *run, const char *unit, gsiz
 /* packets.c: a slice for each of the first 2,000 requests (48 of a GPU at a time), from its issue to its completion,
  * one for each of its packets on a wire, and arrows from each to what follows from it. The fabric is one of the
  * reference engine, before its first run. */
-Packets *packets_new(Fabric *fabric, Where *where,
+Packets *packets_new(Fabric *fabric, LatencyBreakdown *where,
                      gboolean shares); /* of each launch or copy an eighth of those that are left */
 void packets_note_before(Packets *packets, const ProbeEvent *event); /* while `where` has not noted it yet, */
 void packets_note(Packets *packets, const ProbeEvent *event);        /* and when it has */

@@ -10,8 +10,8 @@
 #include "device/launch_time.h"
 
 typedef struct {
-    guint64 requests, latency_ps, part_ps[WHERE_REASONS];
-    WhereSum sums; /* of ld_reduce */
+    guint64 requests, latency_ps, part_ps[LATENCY_REASONS];
+    LatencySum sums; /* of ld_reduce */
     char *json;
 } Outcome;
 
@@ -28,13 +28,13 @@ static void own_account(const Fabric *fabric, PacketKind kind, guint64 *count, g
     }
 }
 
-static void check_sums(const Fabric *fabric, const Where *where, Outcome *outcome)
+static void check_sums(const Fabric *fabric, const LatencyBreakdown *where, Outcome *outcome)
 {
     for (int k = 0; k <= PACKET_MC_READ; k++) {
-        const WhereSum *sum = where_sum(where, (PacketKind)k);
+        const LatencySum *sum = latency_breakdown_sum(where, (PacketKind)k);
         guint64 count, latency_ps, parts_ps = 0;
         own_account(fabric, (PacketKind)k, &count, &latency_ps);
-        for (int r = 0; r < WHERE_REASONS; r++) {
+        for (int r = 0; r < LATENCY_REASONS; r++) {
             assert_true(sum->part_ps[r] < G_MAXINT64); /* none is less than nothing */
             parts_ps += sum->part_ps[r];
             outcome->part_ps[r] += sum->part_ps[r];
@@ -67,13 +67,13 @@ static Outcome run(const char *preset, CollOp op, CollAlgo algo, CollProto proto
     CollResult result;
     assert_true(coll_run(group, &coll, &result, NULL));
     assert_true(recording_end(recording, NULL));
-    const Where *where = recording_where(recording);
+    const LatencyBreakdown *where = recording_where(recording);
     Outcome outcome = {0};
     check_sums(fabric, where, &outcome);
-    outcome.sums = *where_sum(where, PACKET_MC_READ);
+    outcome.sums = *latency_breakdown_sum(where, PACKET_MC_READ);
     Report *report = report_new("test", "test");
-    WhereTables tables = {.report = report};
-    where_tables_add(&tables, where, "run");
+    LatencyTables tables = {.report = report};
+    latency_breakdown_tables_add(&tables, where, "run");
     outcome.json = g_string_free(report_format(report, REPORT_JSON), FALSE);
     /* the run's rows are its time */
     guint64 rows_ps = 0;
@@ -92,7 +92,7 @@ static Outcome run(const char *preset, CollOp op, CollAlgo algo, CollProto proto
     return outcome;
 }
 
-static double share(const Outcome *outcome, WhereReason reason)
+static double share(const Outcome *outcome, LatencyReason reason)
 {
     return (double)outcome->part_ps[reason] / (double)outcome->latency_ps;
 }
@@ -117,9 +117,10 @@ static void test_sums(void **state)
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Outcome outcome = run(cases[i].preset, cases[i].op, cases[i].algo, cases[i].proto, 128 << 10, NULL);
-        for (int r = 0; r < WHERE_REASONS; r++)
+        for (int r = 0; r < LATENCY_REASONS; r++)
             assert_true(outcome.part_ps[r] <= outcome.latency_ps);
-        assert_true(outcome.part_ps[WHERE_SERIAL] && outcome.part_ps[WHERE_FLIGHT] && outcome.part_ps[WHERE_MEMORY]);
+        assert_true(outcome.part_ps[LATENCY_SERIAL] && outcome.part_ps[LATENCY_FLIGHT] &&
+                    outcome.part_ps[LATENCY_MEMORY]);
         g_free(outcome.json);
     }
 }
@@ -151,14 +152,14 @@ static void test_levels(void **state)
         Outcome outcome = run(path, COLL_ALL_REDUCE, algos[i], COLL_PROTO_AUTO, 64 << 10, NULL);
         if (algos[i] == COLL_NVLS) {
             assert_int_equal(outcome.sums.requests, 512);
-            assert_int_equal(outcome.sums.part_ps[WHERE_FLIGHT], 512 * (4 * 100000 + 4 * 200000));
-            assert_int_equal(outcome.sums.part_ps[WHERE_MERGING], 0);
+            assert_int_equal(outcome.sums.part_ps[LATENCY_FLIGHT], 512 * (4 * 100000 + 4 * 200000));
+            assert_int_equal(outcome.sums.part_ps[LATENCY_MERGING], 0);
         }
         g_free(outcome.json);
     }
     Outcome few = run(path, COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO, 64 << 10, "switch.reduction_tags=2");
-    if (few.sums.part_ps[WHERE_TAGS] < few.sums.latency_ps / 2)
-        fail_msg("with two tags, tags are %" G_GUINT64_FORMAT " ps", few.sums.part_ps[WHERE_TAGS]);
+    if (few.sums.part_ps[LATENCY_TAGS] < few.sums.latency_ps / 2)
+        fail_msg("with two tags, tags are %" G_GUINT64_FORMAT " ps", few.sums.part_ps[LATENCY_TAGS]);
     g_free(few.json);
     g_unlink(path);
 }
@@ -169,18 +170,18 @@ static void test_reasons(void **state)
 {
     (void)state;
     static const struct {
-        WhereReason reason;
+        LatencyReason reason;
         const char *set_to;
     } cases[] = {
-        {WHERE_TAGS, "switch.reduction_tags=2"},         {WHERE_BUFFER, "switch.reduction_buffer_bytes=1024"},
-        {WHERE_CREDITS, "link.credits_switch_flits=32"}, {WHERE_ROUNDS, "switch.crossbar_bytes=1"},
-        {WHERE_FLIGHT, "link.flight_ps=5000000"},        {WHERE_QUEUE, "link.rate_MBps=2000"},
+        {LATENCY_TAGS, "switch.reduction_tags=2"},         {LATENCY_BUFFER, "switch.reduction_buffer_bytes=1024"},
+        {LATENCY_CREDITS, "link.credits_switch_flits=32"}, {LATENCY_ROUNDS, "switch.crossbar_bytes=1"},
+        {LATENCY_FLIGHT, "link.flight_ps=5000000"},        {LATENCY_QUEUE, "link.rate_MBps=2000"},
     };
     Outcome usual = run("teach-4gpu", COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO, 128 << 10, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Outcome outcome = run("teach-4gpu", COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO, 128 << 10, cases[i].set_to);
         if (share(&outcome, cases[i].reason) < 0.2 || share(&outcome, cases[i].reason) < share(&usual, cases[i].reason))
-            fail_msg("%s: %s are %.1f %%, before %.1f %%", cases[i].set_to, where_names[cases[i].reason],
+            fail_msg("%s: %s are %.1f %%, before %.1f %%", cases[i].set_to, latency_breakdown_names[cases[i].reason],
                      100 * share(&outcome, cases[i].reason), 100 * share(&usual, cases[i].reason));
         g_free(outcome.json);
     }

@@ -205,6 +205,13 @@ check_docs() {
     done
 }
 
+# Each folder of the top level says in a README what it is for.
+check_readmes() {
+    for top in $folders docs web python packaging astra-sim; do
+        [ ! -d "$top" ] || [ -f "$top/README.md" ] || echo "$top: has no README.md that says what it is for"
+    done
+}
+
 # The rooms inside model/: CONTRIBUTING.md says, in a block behind "<!-- rooms of model -->", which room may include which,
 # each only rooms above it, so that rooms cannot form a circle. Within a room, modules (a header and its source) that
 # include each other in a circle are at most four.
@@ -315,6 +322,7 @@ check_c >"$found"
     check_headers
     check_paths
     check_docs
+    check_readmes
     check_rooms
     check_documents
     check_web

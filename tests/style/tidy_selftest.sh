@@ -18,6 +18,9 @@ build_house() {
     printf '#include "sim/a.h"\n\n/* Proves that a runs. */\nstatic void test_a(void **state)\n{\n}\n' >tests/test_a.c
     echo 'clock bench/c.c it measures the host' >tests/style/tidy.allow
     printf '# Contributing\n\n<!-- rooms of model -->\n```text\nmemory:\nlink:  memory\nwalk:  all\n```\n' >CONTRIBUTING.md
+    for folder in sim model bench tests; do
+        echo "# $folder" >$folder/README.md
+    done
     echo 'sim/a.c sim/a.h' >sim/sim.mk
     echo 'model/b.c' >model/model.mk
     echo 'bench/c.c' >bench/bench.mk
@@ -139,6 +142,8 @@ refuses "a document with a wide table" '^docs/wide.md:2: line of 124 columns'
 mkdir -p docs
 { printf '<!-- golden: x -->\n```\n'; printf '%0140d\n' 0; printf '```\n%0121d\n' 0; } >docs/wide.md
 refuses "a wide line behind what a program printed" '^docs/wide.md:5: line of 121 columns'
+rm model/README.md
+refuses "a folder that does not say what it is for" '^model: has no README.md'
 echo 'length model/b.c' >tests/style/tidy.allow
 refuses "an exception without reason" '^tests/style/tidy.allow:1: RULE'
 echo 'length model/b.c it was long once upon a time' >tests/style/tidy.allow

@@ -71,7 +71,7 @@ gboolean reader_problem(Reader *reader, RecordSource where, const char *reason, 
     G_GNUC_PRINTF(5, 6);
 /* After a reader's parser failed with *broken: TRUE when lenient and the file only ends too early
  * (*broken is counted and cleared); else hands *broken to error. */
-gboolean reader_forgive(Reader *reader, GError **broken, GError **error);
+gboolean reader_skip(Reader *reader, GError **broken, GError **error);
 /* What every communication must satisfy: bytes neither 0 nor absurd (a barrier may have 0), rank
  * and peer in the world, rank in its group. As reader_problem when not; *good tells whether to add
  * it. */

@@ -28,7 +28,7 @@ gboolean reader_problem(Reader *reader, RecordSource where, const char *reason, 
     return reader->spec->lenient;
 }
 
-gboolean reader_forgive(Reader *reader, GError **broken, GError **error)
+gboolean reader_skip(Reader *reader, GError **broken, GError **error)
 {
     if (reader->spec->lenient && g_error_matches(*broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF)) {
         trace_skip(reader->trace, "file ends too early", (*broken)->message);
@@ -82,7 +82,7 @@ gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GErr
         return TRUE;
     }
     const RecordGroup *group = trace_group_at(reader->trace, record->group);
-    if (group->twice) {
+    if (group->names_rank_twice) {
         return reader_problem(reader, record->source, "wrong group", error,
                               "%s in group '%s', which names a rank twice; each should be named once", name,
                               group->name);

@@ -280,7 +280,7 @@ static void note_counts(Trace *trace)
 
 gboolean trace_finish(Trace *trace, gboolean lenient, GError **error)
 {
-    if (trace->crowded) {
+    if (trace->too_many_members) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: its groups have over %u members in all", trace->name,
                     RECORD_MEMBERS_MAX);
         return FALSE;

@@ -47,7 +47,7 @@ static void group_order(RecordGroup *group)
         group->order[i] = i;
     g_qsort_with_data(group->order, group->n, sizeof(guint32), order_compare, group->ranks);
     for (guint32 i = 1; i < group->n; i++)
-        group->twice |= group->ranks[group->order[i]] == group->ranks[group->order[i - 1]];
+        group->names_rank_twice |= group->ranks[group->order[i]] == group->ranks[group->order[i - 1]];
 }
 
 guint32 record_group_place(const RecordGroup *group, guint32 rank)
@@ -76,7 +76,7 @@ guint32 trace_group(Trace *trace, const char *name, const guint32 *ranks, guint3
         return GPOINTER_TO_UINT(found);
     }
     if (trace->groups->len > 0 && trace->members + n > RECORD_MEMBERS_MAX) {
-        trace->crowded = TRUE;
+        trace->too_many_members = TRUE;
         g_free(valid);
         return 0;
     }

@@ -92,9 +92,9 @@ typedef struct {
 typedef struct {
     char *name; /* "0", "tp1": as in the file */
     guint32 n;
-    guint32 *ranks; /* of the job, in group order */
-    guint32 *order; /* places in ranks, by rank; NULL: ranks ascend */
-    gboolean twice; /* a rank is named more than once: no group that can be used */
+    guint32 *ranks;            /* of the job, in group order */
+    guint32 *order;            /* places in ranks, by rank; NULL: ranks ascend */
+    gboolean names_rank_twice; /* a rank is named more than once: no group that can be used */
 } RecordGroup;
 
 /* The place of a rank in a group; RECORD_NO_PLACE: it is no member. */
@@ -135,8 +135,8 @@ typedef struct {
     GArray *skips;          /* TraceSkip */
     GArray *counts;         /* TraceCount; notes after trace_finish */
     Plan *plan;
-    guint64 members; /* of all groups */
-    gboolean crowded;
+    guint64 members;           /* of all groups */
+    gboolean too_many_members; /* RECORD_MEMBERS_MAX is exceeded: what is read stands for nothing */
     /* while reading */
     GHashTable *name_index, *group_index;
     guint32 world_group; /* the last one that trace_group_world gave */
@@ -160,7 +160,7 @@ void trace_free(Trace *trace);
 #define RECORD_MEMBERS_MAX (1u << 25) /* of all groups of a job together: 128 MiB */
 
 /* Indices of an interned name, of a file, of a group (same name and same ranks: the same group; when
- * all groups together have over RECORD_MEMBERS_MAX members: any, trace->crowded, and trace_finish
+ * all groups together have over RECORD_MEMBERS_MAX members: any, trace->too_many_members, and trace_finish
  * says so). */
 guint32 trace_name(Trace *trace, const char *name);
 guint32 trace_file(Trace *trace, const char *path);

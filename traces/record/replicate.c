@@ -158,11 +158,11 @@ static gboolean map_group(Replicate *rep, const Recorded *from, guint at, guint3
         g_free(ranks);
     }
     rep->group[use->group] = known - 1;
-    if (trace->crowded) {
+    if (trace->too_many_members) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH, "%s: the groups of all %u ranks have over %u members in all",
                     trace->name, trace->world, RECORD_MEMBERS_MAX);
     }
-    return !trace->crowded;
+    return !trace->too_many_members;
 }
 
 static void copy_rank(Replicate *rep, const GArray *from, GArray *to, guint32 own, guint32 rank)

@@ -90,10 +90,10 @@ typedef struct {
     guint64 *busy_ps; /* the same */
     guint64 *to_gpus; /* by switch: flits on its links to GPUs, as the next three */
     guint64 *multicast, *replicas, *stalls;
-    SeriesSum *figures; /* throughput, occupancy and latencies; NULL: not wanted, as is */
-    WhereTotal *where;  /* of all episodes; time_ps is theirs */
-    GArray *faults;     /* FaultCost; NULL: nothing crossed a fabric */
-    guint64 errors;     /* requests that ended with one */
+    SeriesSum *figures;  /* throughput, occupancy and latencies; NULL: not wanted, as is */
+    LatencyTotal *where; /* of all episodes; time_ps is theirs */
+    GArray *faults;      /* FaultCost; NULL: nothing crossed a fabric */
+    guint64 errors;      /* requests that ended with one */
 } ReplayUsage;
 
 typedef struct {

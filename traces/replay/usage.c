@@ -42,8 +42,8 @@ void replay_usage_take(ReplayUsage *usage, const Fabric *fabric, const Recording
         series_sum_take(usage->figures, &run);
     }
     if (recording && recording_where(recording)) {
-        usage->where = g_new(WhereTotal, 1);
-        *usage->where = where_total(recording_where(recording));
+        usage->where = g_new(LatencyTotal, 1);
+        *usage->where = latency_breakdown_total(recording_where(recording));
     }
     usage->faults = fault_costs(fabric);
     usage->errors = fabric->n_faults;
@@ -86,8 +86,8 @@ void replay_usage_add(ReplayUsage *to, const ReplayUsage *from, SimTime at_ps)
         series_sum_add(to->figures, from->figures, at_ps);
     }
     if (from->where) {
-        to->where = to->where ? to->where : g_new0(WhereTotal, 1);
-        where_total_add(to->where, from->where);
+        to->where = to->where ? to->where : g_new0(LatencyTotal, 1);
+        latency_breakdown_total_add(to->where, from->where);
     }
     if (from->faults)
         fault_costs_add(&to->faults, from->faults);

@@ -200,7 +200,7 @@ static gboolean chakra_read(Reader *reader, GError **error)
         GError *broken = NULL;
         int got = next_message(reader->input, buffer, &broken);
         if (got < 0)
-            ok = reader_forgive(reader, &broken, error);
+            ok = reader_skip(reader, &broken, error);
         if (got <= 0)
             break;
         ok = first ? take_metadata(&chakra, buffer, error) : take_node(&chakra, buffer, byte, error);

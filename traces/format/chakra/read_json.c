@@ -98,7 +98,7 @@ static gboolean chakra_json_read(Reader *reader, GError **error)
     if (ok) {
         JsonHandler handler = {.array = "workload_graph", .item = chakra_json_item, .user = &chakra};
         GError *broken = NULL;
-        ok = json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
+        ok = json_stream(reader->input, &handler, &broken) || reader_skip(reader, &broken, error);
     }
     ok = ok && chakra_finish(&chakra, error);
     chakra_clear(&chakra);

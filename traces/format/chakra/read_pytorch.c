@@ -188,7 +188,7 @@ static gboolean et_read(Reader *reader, GError **error)
     };
     JsonHandler handler = {.array = "nodes", .item = et_item, .user = &et};
     GError *broken = NULL;
-    gboolean ok = json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
+    gboolean ok = json_stream(reader->input, &handler, &broken) || reader_skip(reader, &broken, error);
     ok = ok && et_build(&et, error);
     for (guint i = 0; i < et.comms->len; i++)
         g_free(g_array_index(et.comms, EtComm, i).wrong);

@@ -199,7 +199,7 @@ static void read_call(Flight *flight, const Json *entry, guint32 rank, gint64 fi
     if (known) {
         record->group = group_of(flight, entry);
         const RecordGroup *group = trace_group_at(trace, record->group);
-        known = record_group_place(group, rank) != RECORD_NO_PLACE && !group->twice;
+        known = record_group_place(group, rank) != RECORD_NO_PLACE && !group->names_rank_twice;
         record->peer = call.message             ? peer_of(name, op, group)
                        : record_op_has_root(op) ? (gint32)group->ranks[0]
                                                 : RECORD_NO_PEER;
@@ -280,7 +280,7 @@ static gboolean flight_read(Reader *reader, GError **error)
     GError *broken = NULL;
     JsonDocument *document = read_document(reader->input, &broken);
     if (!document)
-        return reader_forgive(reader, &broken, error);
+        return reader_skip(reader, &broken, error);
     const Json *root = json_root(document);
     GHashTable *groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_ranks);
     guint32 world = read_groups(root, groups), rank = 0;

@@ -284,7 +284,7 @@ static gboolean goal_read(Reader *reader, GError **error)
                     input_line_number(reader->input), goal.rank);
     }
     if (ok && broken)
-        ok = reader_forgive(reader, &broken, error) && goal_end_rank(&goal, error);
+        ok = reader_skip(reader, &broken, error) && goal_end_rank(&goal, error);
     g_clear_error(&broken);
     g_hash_table_destroy(goal.labels);
     g_hash_table_destroy(goal.waits);

@@ -200,7 +200,7 @@ static gboolean kineto_read(Reader *reader, GError **error)
     JsonHandler handler = {
         .array = "traceEvents", .item = kineto_item, .wanted = kineto_wanted, .member = kineto_member, .user = &kineto};
     GError *broken = NULL;
-    gboolean ok = json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
+    gboolean ok = json_stream(reader->input, &handler, &broken) || reader_skip(reader, &broken, error);
     ok = ok && kineto_build(&kineto, error);
     kineto_clear(&kineto);
     return ok;

@@ -239,7 +239,7 @@ static gboolean inspector_read(Reader *reader, GError **error)
     for (const char *line; ok && (line = input_line(reader->input, &broken));)
         ok = take_line(inspector, line, error);
     if (ok && broken)
-        ok = reader_forgive(reader, &broken, error);
+        ok = reader_skip(reader, &broken, error);
     g_clear_error(&broken);
     return ok;
 }

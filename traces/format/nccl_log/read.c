@@ -258,7 +258,7 @@ static gboolean log_read(Reader *reader, GError **error)
     for (const char *line; ok && (line = input_line(reader->input, &broken));)
         ok = log_line(log, line, error);
     if (ok && broken)
-        ok = reader_forgive(reader, &broken, error);
+        ok = reader_skip(reader, &broken, error);
     g_clear_error(&broken);
     return ok;
 }

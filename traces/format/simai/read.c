@@ -220,7 +220,7 @@ static gboolean simai_lines(SimAi *simai, GError **error)
                         input_line_number(input), simai->layers);
         }
     }
-    return ok && (!broken || reader_forgive(simai->reader, &broken, error));
+    return ok && (!broken || reader_skip(simai->reader, &broken, error));
 }
 
 static gboolean simai_read(Reader *reader, GError **error)

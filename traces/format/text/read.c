@@ -41,7 +41,7 @@ static gboolean text_group(Text *text, GPtrArray *words, GError **error)
         ok = g_array_index(ranks, guint32, i) < text->reader->trace->world;
     guint32 group = ok ? trace_group(text->reader->trace, words->pdata[1], (guint32 *)(void *)ranks->data, ranks->len)
                        : RECORD_NO_GROUP;
-    if (!ok || trace_group_at(text->reader->trace, group)->twice) {
+    if (!ok || trace_group_at(text->reader->trace, group)->names_rank_twice) {
         g_array_free(ranks, TRUE);
         return fail(text, error,
                     "a group should read 'group NAME RANKS', RANKS like 0-3,8, each below "
@@ -49,7 +49,7 @@ static gboolean text_group(Text *text, GPtrArray *words, GError **error)
                     text->reader->trace->world);
     }
     g_array_free(ranks, TRUE);
-    if (text->reader->trace->crowded)
+    if (text->reader->trace->too_many_members)
         return fail(text, error, "the groups have over %u members in all", RECORD_MEMBERS_MAX);
     if (g_hash_table_contains(text->groups, words->pdata[1]))
         return fail(text, error, "group '%s' is given twice", (char *)words->pdata[1]);
@@ -217,7 +217,7 @@ static gboolean text_read(Reader *reader, GError **error)
     for (const char *line; ok && (line = input_line(reader->input, &broken));)
         ok = text_line(&text, line, error);
     if (ok && broken)
-        ok = reader_forgive(reader, &broken, error);
+        ok = reader_skip(reader, &broken, error);
     ok = ok && text_end_rank(&text, error);
     g_hash_table_destroy(text.nodes);
     g_hash_table_destroy(text.groups);

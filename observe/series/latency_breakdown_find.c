@@ -4,7 +4,7 @@
  * levels a spine's replicas carry the spine's number as far as the leaf, which gives its own to what it makes of them:
  * so a request's replicas are a tree, of which a spine's are the leaf switches. */
 #include "model/switch/record.h"
-#include "observe/series/where_parts.h"
+#include "observe/series/latency_breakdown_parts.h"
 
 static void chain_clear(Chain *chain)
 {
@@ -13,24 +13,24 @@ static void chain_clear(Chain *chain)
     g_free(chain->member);
 }
 
-void where_forget(Where *where, guint32 gpu, guint32 txn)
+void latency_breakdown_forget(LatencyBreakdown *breakdown, guint32 gpu, guint32 txn)
 {
-    Request *request = where_find(where, gpu, txn);
+    Request *request = latency_breakdown_find(breakdown, gpu, txn);
     if (!request)
         return;
     chain_clear(&request->chain);
-    request->next_free = where->free;
-    where->free = request;
-    where->open[gpu]->pdata[txn] = NULL;
+    request->next_free = breakdown->free;
+    breakdown->free = request;
+    breakdown->open[gpu]->pdata[txn] = NULL;
 }
 
-Request *where_find(const Where *where, guint32 gpu, guint32 txn)
+Request *latency_breakdown_find(const LatencyBreakdown *breakdown, guint32 gpu, guint32 txn)
 {
-    const GPtrArray *open = where->open[gpu];
+    const GPtrArray *open = breakdown->open[gpu];
     return txn < open->len ? open->pdata[txn] : NULL;
 }
 
-void where_replicate(Chain *chain, const Switch *sw, const Packet *packet)
+void latency_breakdown_replicate(Chain *chain, const Switch *sw, const Packet *packet)
 {
     const McEntry *entry = &sw->table.entry[packet->dst];
     if (chain->member)
@@ -53,18 +53,19 @@ static Chain *chain_member(Chain *chain, guint32 gpu)
     return NULL;
 }
 
-Chain *where_find_record(const Where *where, const Switch *sw, guint32 index)
+Chain *latency_breakdown_find_record(const LatencyBreakdown *breakdown, const Switch *sw, guint32 index)
 {
     const McRecord *record = &sw->record[index];
     if (record->partial)
-        return chain_member(where_find_record(where, sw->port[record->port].far, record->txn), record->spine_member);
-    Request *request = where_find(where, record->src, record->txn);
+        return chain_member(latency_breakdown_find_record(breakdown, sw->port[record->port].far, record->txn),
+                            record->spine_member);
+    Request *request = latency_breakdown_find(breakdown, record->src, record->txn);
     return request ? &request->chain : NULL;
 }
 
-Chain *where_find_replica(const Where *where, const Switch *sw, guint32 record, guint32 gpu)
+Chain *latency_breakdown_find_replica(const LatencyBreakdown *breakdown, const Switch *sw, guint32 record, guint32 gpu)
 {
-    return chain_member(where_find_record(where, sw, record), gpu);
+    return chain_member(latency_breakdown_find_record(breakdown, sw, record), gpu);
 }
 
 /* The member that stands for a leaf switch in its spines' entries of a team. */
@@ -72,14 +73,14 @@ static guint16 leaf_seat(const Switch *leaf, const Packet *packet) { return leaf
 
 static const Switch *link_to(const Link *link) { return ((const SwitchPort *)link->sink_node)->sw; }
 
-Chain *where_find_on(const Where *where, const Wire *wire, const Packet *packet)
+Chain *latency_breakdown_find_on(const LatencyBreakdown *breakdown, const Wire *wire, const Packet *packet)
 {
     if (packet_is_counted(*packet))
-        return where_find_replica(where, wire->sw, packet->txn, packet->dst);
+        return latency_breakdown_find_replica(breakdown, wire->sw, packet->txn, packet->dst);
     if (wire->from_sw) /* it goes down: a replica, of a spine's to a leaf switch */
-        return where_find_replica(where, wire->sw, packet->txn,
-                                  wire->sw->spine ? leaf_seat(link_to(wire->link), packet) : packet->dst);
-    Request *request = where_find(where, packet->src, packet->txn);
+        return latency_breakdown_find_replica(breakdown, wire->sw, packet->txn,
+                                              wire->sw->spine ? leaf_seat(link_to(wire->link), packet) : packet->dst);
+    Request *request = latency_breakdown_find(breakdown, packet->src, packet->txn);
     return request ? &request->chain : NULL;
 }
 
@@ -99,15 +100,16 @@ static SimTime chain_apart(const Chain *chain, SimTime at_ps)
 
 /* A request of a GPU below and a replica from above may have the same number: then it is the one that is due. What is
  * replicated here of a team that has its root above has come from there. */
-Chain *where_find_at(const Where *where, ProbeStage stage, const Switch *sw, const Packet *packet, SimTime at_ps)
+Chain *latency_breakdown_find_at(const LatencyBreakdown *breakdown, ProbeStage stage, const Switch *sw,
+                                 const Packet *packet, SimTime at_ps)
 {
-    Request *request = where_find(where, packet->src, packet->txn);
-    const gboolean leaf = where->fabric->n_trunks && !sw->spine;
+    Request *request = latency_breakdown_find(breakdown, packet->src, packet->txn);
+    const gboolean leaf = breakdown->fabric->n_trunks && !sw->spine;
     Chain *found = request ? &request->chain : NULL;
     if (!leaf)
         return found;
     if (stage == PROBE_HELD)
-        return where->arrived;
+        return breakdown->arrived;
     if (!chain_is_at(found, stage, sw) || (stage == PROBE_TABLE && sw->table.entry[packet->dst].up))
         found = NULL;
     for (guint32 p = 0; p < sw->ports && stage != PROBE_ROUTE; p++) {
@@ -115,7 +117,7 @@ Chain *where_find_at(const Where *where, ProbeStage stage, const Switch *sw, con
         if (!above || packet->txn > above->record_top || above->record[packet->txn].members == 0 ||
             above->record[packet->txn].src != packet->src)
             continue;
-        Chain *other = where_find_replica(where, above, packet->txn, leaf_seat(sw, packet));
+        Chain *other = latency_breakdown_find_replica(breakdown, above, packet->txn, leaf_seat(sw, packet));
         if (chain_is_at(other, stage, sw) && (!found || chain_apart(other, at_ps) < chain_apart(found, at_ps)))
             found = other;
     }
