@@ -40,18 +40,13 @@ static void gpu_touch_call(const Fabric *fabric, const Txn *txn, guint8 *memory,
 
 static void gpu_touch_write(const Txn *txn, guint8 *memory, const guint8 *data)
 {
-    guint32 mask = txn->word_mask, words = txn->bytes / 4u;
-    if (txn->op != TXN_WRITE_BYTES && !(mask & mask >> 1) && txn->bytes % 4 == 0 && words < 32 && mask >> words == 0)
-        for (; mask; mask &= mask - 1) { /* words apart from each other, as LL's */
-            const gsize at = 4 * (gsize)__builtin_ctz(mask);
-            memcpy(memory + at, data + at, 4);
-        }
-    else if (txn->op != TXN_WRITE_BYTES)
+    if (txn->op != TXN_WRITE_BYTES) {
         memory_move_words(memory, data, txn->bytes, txn->word_mask);
-    else
-        for (guint32 b = 0; b < txn->bytes; b++)
-            if (data[DATA_SLOT_BYTES / 2 + b])
-                memory[b] = data[b];
+        return;
+    }
+    for (guint32 b = 0; b < txn->bytes; b++)
+        if (data[DATA_SLOT_BYTES / 2 + b])
+            memory[b] = data[b];
 }
 
 static void gpu_touch_change(const Fabric *fabric, const Txn *txn, guint8 *memory, const guint8 *data)

@@ -175,12 +175,14 @@ static inline void memory_move_words(guint8 *to, const guint8 *from, guint32 byt
         at += none * 4;
         if (at >= bytes)
             return;
-        guint32 left = bytes - at, off = (guint32)((guintptr)(to + at) % 16);
         size = 4;
-        if (left >= 16 && (mask & 15) == 15 && off == 0)
-            size = 16;
-        else if (left >= 8 && (mask & 3) == 3 && off % 8 == 0)
-            size = 8;
+        if (mask & 2) {
+            guint32 left = bytes - at, off = (guint32)((guintptr)(to + at) % 16);
+            if (left >= 16 && (mask & 15) == 15 && off == 0)
+                size = 16;
+            else if (left >= 8 && off % 8 == 0)
+                size = 8;
+        }
         memory_move(to + at, from + at, size);
     }
 }
