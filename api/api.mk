@@ -7,6 +7,7 @@ cuda_files = \
 	api/cuda/context/ctx.h \
 	api/cuda/context/ctx_query.c \
 	api/cuda/context/device.c \
+	api/cuda/context/error_text.c \
 	api/cuda/context/diagnose.c \
 	api/cuda/context/handle.c \
 	api/cuda/context/handle.h \

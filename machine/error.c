@@ -158,20 +158,8 @@ const char *cuda_error_name(CUresult error)
     return found ? found->name : NULL;
 }
 
-CUresult cuGetErrorName(CUresult error, const char **text)
-{
-    if (!text)
-        return CUDA_ERROR_INVALID_VALUE;
-    *text = cuda_error_name(error);
-    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuGetErrorString(CUresult error, const char **text)
+const char *cuda_error_text(CUresult error)
 {
     const ErrorText *found = error_find(error);
-
-    if (!text)
-        return CUDA_ERROR_INVALID_VALUE;
-    *text = found ? found->text : NULL;
-    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return found ? found->text : NULL;
 }

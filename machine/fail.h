@@ -28,6 +28,7 @@ CUresult cuda_fails_take(CudaFails *fails, const char *function);
 /* The code of "CUDA_ERROR_NOT_PERMITTED" or "NOT_PERMITTED"; CUDA_SUCCESS: there is none. */
 CUresult cuda_error_code(const char *name);
 const char *cuda_error_name(CUresult error); /* "CUDA_ERROR_NOT_PERMITTED"; NULL: no such code */
+const char *cuda_error_text(CUresult error); /* "operation not permitted"; the same */
 /* "cuMemAlloc" of "cuMemAlloc_v2_ptsz". Caller frees. */
 char *cuda_fail_base(const char *function);
 

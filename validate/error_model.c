@@ -9,7 +9,6 @@
 #include "validate/errors.gen.h"
 #include "validate/kriging.h"
 
-#define NEAR_NINE_OF_TEN 1.645 /* standard deviations to either side of the normal distribution's mean */
 #define ERRORS_RESOURCE "/fanout/validate/errors.csv"
 enum { AT_ID, AT_PRESET, AT_GPUS, AT_OP, AT_PROGRAM, AT_NCCL, AT_TIMING, AT_BYTES, AT_MEASURED, AT_SIMULATED, AT_ALL };
 
@@ -262,7 +261,7 @@ ValidateNear validate_near(const ValidateErrors *errors, const ValidateCell *cel
     }
     KrigingEstimate estimate = kriging_estimate(n, value, correlation, with, VALIDATE_NEAR_SD, VALIDATE_NEAR_NOISE_SD);
     return (ValidateNear){n, estimate.mean,
-                          (exp(NEAR_NINE_OF_TEN * hypot(estimate.sd, VALIDATE_NEAR_NOISE_SD)) - 1) * 100};
+                          (exp(VALIDATE_NINE_OF_TEN_SD * hypot(estimate.sd, VALIDATE_NEAR_NOISE_SD)) - 1) * 100};
 }
 
 GPtrArray *validate_near_rows(const ValidateErrors *errors, const GPtrArray *rows, guint *covered)

@@ -31,8 +31,9 @@
 #define VALIDATE_NEAR_MACHINE 0.25 /* two machines of one generation */
 #define VALIDATE_NEAR_SIZE_LENGTH 20.0
 #define VALIDATE_NEAR_GPUS_LENGTH 1.0
-#define VALIDATE_NEAR_SD 0.165       /* of errors before a neighbour is known */
-#define VALIDATE_NEAR_NOISE_SD 0.036 /* of a measurement beside its own repetition */
+#define VALIDATE_NEAR_SD 0.165        /* of errors before a neighbour is known */
+#define VALIDATE_NINE_OF_TEN_SD 1.645 /* to either side of a normal distribution's mean lie nine of ten */
+#define VALIDATE_NEAR_NOISE_SD 0.036  /* of a measurement beside its own repetition */
 
 typedef struct ValidateErrors ValidateErrors;
 /* path NULL: the errors that come with Fanout. GError: the file, with line and what is wrong. */

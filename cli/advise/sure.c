@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* Of one algorithm's two times only the noise is unsure: 1.645 * sqrt(2) * VALIDATE_NEAR_NOISE_SD, in percent. */
-#define SURE_SAME_PCT (1.645 * M_SQRT2 * VALIDATE_NEAR_NOISE_SD * 100)
+/* Of one algorithm's two times only the noise is unsure: so far apart nine of ten of it are, in percent. */
+#define SURE_SAME_PCT (VALIDATE_NINE_OF_TEN_SD * M_SQRT2 * VALIDATE_NEAR_NOISE_SD * 100)
 
 /* Whose rows an algorithm's are among the measured ones. */
 static const char *sure_program(const AdvisePlan *plan, CollAlgo algo)
