@@ -29,8 +29,8 @@ char *program_why_no_call(const char *program)
     g_autofree char *path = g_find_program_in_path(program);
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     struct stat st = {0};
-    const char *why = "it makes none, starts what makes them with another environment, or starts a program that is "
-                      "linked statically or setuid";
+    const char *why = "it makes none (questions for versions do not count), starts what makes them with another "
+                      "environment, or starts a program that is linked statically or setuid";
 
     if (fd >= 0 && fstat(fd, &st) == 0) {
         if ((st.st_mode & S_ISUID) && st.st_uid != getuid())
