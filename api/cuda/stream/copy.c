@@ -4,7 +4,11 @@
  * memory by the functions without Async, copies to pageable memory, and copies within host memory return
  * when they are done. Copies within device memory never wait for what was queued before them; alone in
  * their stream they are done when the call returns, which the page leaves open and which spares programs
- * that forget to synchronize a difference from real machines, where such copies are over in no time. */
+ * that forget to synchronize a difference from real machines, where such copies are over in no time.
+ *
+ * The engine is that of the device whose memory is written, or read if the other end is the host's. A copy between two
+ * contexts is the stream's device's: it writes to the other one, or reads from it, as the stream is the source's or the
+ * destination's (assumed; source: CUDA samples, p2pBandwidthLatencyTest, whose reads and writes differ in that). */
 #include "api/cuda/stream/copy.h"
 
 #include "api/cuda/multicast/team.h"
@@ -167,6 +171,9 @@ CUresult copy_any(Call *call, const Copy *copy)
     if (result != CUDA_SUCCESS)
         return result;
     request.stream = stream.stream;
+    const int issuer = stream.context->device;
+    if (copy->peer >= 0 && (issuer == copy->peer || issuer == copy->source_peer))
+        request.gpu = call->cuda->device[issuer].gpu;
     return engine_submit(call, &request);
 }
 
