@@ -37,7 +37,9 @@ int main(void)
     CHECK(cuMemcpyDtoH(host, p, MIB / 2));
     CHECK(cuMemcpyDtoD(q, p, MIB));
     CHECK(cuCtxSynchronize());
+    CHECK(cuCtxSetCurrent(context[1])); /* whose engine it is then, which reads */
     CHECK(cuMemcpyPeer(far, context[1], p, context[0], MIB));
+    CHECK(cuCtxSetCurrent(context[0]));
     CHECK(cuMemsetD32(p, 7, 1000));
     CHECK(cuCtxSynchronize());
     CHECK(cuModuleLoadData(&module, text));
