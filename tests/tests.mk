@@ -28,6 +28,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_kernels.sh \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
+	tests/api/test_cuda_endpoint_bad.sh \
 	tests/api/test_cuda_endpoint_ranks.sh \
 	tests/api/test_cuda_fabric_busy.sh \
 	tests/api/test_cuda_fabric_each.sh \
@@ -252,6 +253,7 @@ check_PROGRAMS += \
 	tests/device/kernel/test_kernel_engines \
 	tests/device/kernel/test_kernel_fabric \
 	tests/device/kernel/test_kernel_fabric_drawn \
+	tests/device/kernel/test_kernel_fabric_status \
 	tests/device/kernel/test_kernel_fabric_tensor \
 	tests/device/kernel/test_kernel_fabric_wrong \
 	tests/device/kernel/test_kernel_rows \
@@ -477,6 +479,7 @@ EXTRA_DIST += \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
 	tests/clients/endpoints.c \
+	tests/clients/endpoints_bad.c \
 	tests/clients/endpoint_ranks.h \
 	tests/clients/fabric_boxes.c \
 	tests/clients/fabric_busy.c \
