@@ -4,8 +4,8 @@ TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/cli/mistakes.txt tests/model/rows.list
 EXTRA_DIST += tests/ptx/fabric_forms.py tests/ptx/fabric_forms.txt
-EXTRA_DIST += tests/plain.sh tests/summary.sh tests/README.md
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
+EXTRA_DIST += tests/plain.sh tests/api/endpoint_client.sh tests/summary.sh tests/README.md
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/fabric_operations.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
 	tests/model/link_ends.h tests/model/model_test.h tests/ptx/drawn_matrix.h tests/ptx/scalar_matrix.h \
 	tests/fuzz.h tests/model/warp_test.h tests/report_cells.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
 
@@ -28,10 +28,13 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_kernels.sh \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
+	tests/api/test_cuda_endpoint_bad.sh \
 	tests/api/test_cuda_endpoint_ranks.sh \
 	tests/api/test_cuda_fabric_busy.sh \
+	tests/api/test_cuda_fabric_each.sh \
 	tests/api/test_cuda_fabric_kernels.sh \
 	tests/api/test_cuda_report.sh \
+	tests/api/test_cuda_sentences.sh \
 	tests/api/test_report_rows.sh \
 	tests/clients/test_ptx_clients.sh \
 	tests/clients/test_torch.sh \
@@ -187,7 +190,7 @@ check-ptx: tests/ptx/test_ptx_random tests/ptx/test_ptx_drawn tests/device/kerne
 	$(AM_TESTS_ENVIRONMENT) FANOUT_KERNEL_ROWS=all tests/device/kernel/test_kernel_rows
 
 EXTRA_DIST += tests/bench/instructions.recorded
-EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_sentences.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
 	tests/wire/messages.c
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
 	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c tests/wire/long_sleeps.c tests/wire/seats.c tests/wire/timers.c
@@ -252,6 +255,7 @@ check_PROGRAMS += \
 	tests/device/kernel/test_kernel_engines \
 	tests/device/kernel/test_kernel_fabric \
 	tests/device/kernel/test_kernel_fabric_drawn \
+	tests/device/kernel/test_kernel_fabric_status \
 	tests/device/kernel/test_kernel_fabric_tensor \
 	tests/device/kernel/test_kernel_fabric_wrong \
 	tests/device/kernel/test_kernel_rows \
@@ -478,7 +482,11 @@ EXTRA_DIST += \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
 	tests/clients/endpoints.c \
+	tests/clients/endpoints_bad.c \
+	tests/clients/endpoint_ranks.h \
+	tests/clients/fabric_boxes.c \
 	tests/clients/fabric_busy.c \
+	tests/clients/fabric_each.c \
 	tests/clients/fabric_kernels.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \

@@ -35,7 +35,33 @@ static guint8 report_of_fault(TxnFault fault)
                                   : KERNEL_FABRIC_NO_ENDPOINT;
 }
 
+const char *kernel_fabric_report_text(guint8 report)
+{
+    return report & KERNEL_FABRIC_NO_ENDPOINT   ? "no such endpoint, or it is not ready"
+           : report & KERNEL_FABRIC_RANGE       ? "beyond the endpoint, or nothing is bound there"
+           : report & KERNEL_FABRIC_UNREACHABLE ? "of another clique, or the GPU is not of its team"
+           : report & KERNEL_FABRIC_KIND        ? "unicast or multicast where the other is asked for, or not for counts"
+           : report & KERNEL_FABRIC_LOST        ? "lost"
+           : report & KERNEL_FABRIC_TIMEOUT     ? "timed out"
+                                                : "went well";
+}
+
 /* ---- ends */
+
+static void count_report(Gpu *gpu, guint32 endpoint, guint8 report)
+{
+    const FabricReport first = {.endpoint = endpoint, .report = report, .operations = 1};
+    if (!gpu->fabric_reports)
+        gpu->fabric_reports = g_array_new(FALSE, FALSE, sizeof(FabricReport));
+    for (guint i = 0; i < gpu->fabric_reports->len; i++) {
+        FabricReport *known = &g_array_index(gpu->fabric_reports, FabricReport, i);
+        if (known->endpoint == endpoint && known->report == report) {
+            known->operations++;
+            return;
+        }
+    }
+    g_array_append_val(gpu->fabric_reports, first);
+}
 
 static void finish(KernelFabric *fabric, guint8 report)
 {
@@ -45,6 +71,8 @@ static void finish(KernelFabric *fabric, guint8 report)
         memset(op->block, 0, op->bytes);
         memcpy(op->block + op->offset % 16, fabric->slot, element);
     }
+    if (report)
+        count_report(fabric->gpu, op->endpoint, report);
     ptx_fabric_complete(op, report);
     g_free(fabric);
 }

@@ -175,6 +175,7 @@ NumericOp kernel_numeric_op(PtxWord op);
 /* fabric.c: an operation on an endpoint is submitted, by a launch. What the report at its mbarrier says, a bit a cause:
  * PTX calls the value opaque, so these are ours. */
 void kernel_fabric(void *launch, PtxFabricOp *op);
+/* kernel_fabric_report_text() has a sentence for each. */
 enum {
     KERNEL_FABRIC_NO_ENDPOINT = 1, /* not reserved, not created, or not ready */
     KERNEL_FABRIC_RANGE = 2,       /* beyond it, or nothing is bound there */

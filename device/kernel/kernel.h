@@ -116,6 +116,9 @@ const char *kernel_name(const KernelLaunch *launch);
 SimTime kernel_start_ps(const KernelLaunch *launch), kernel_end_ps(const KernelLaunch *launch);
 const GArray *kernel_spans(const KernelLaunch *launch); /* KernelSpan, in the order of their ends */
 
+/* What the report at an mbarrier says of an operation on an endpoint: that of the lowest bit. */
+const char *kernel_fabric_report_text(guint8 report);
+
 /* How many CTAs of a kernel fit on one SM, by warps, CTAs, shared memory and registers; 0: not even one. */
 guint32 kernel_occupancy(const FabricSpec *spec, PtxFunction *entry, guint32 threads, guint32 dynamic_shared,
                          GError **error);

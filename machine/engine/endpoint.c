@@ -1,6 +1,7 @@
 /* Logical endpoints of programs: which object an identifier leads to, unicast ones, what the report says. */
 #include "machine/engine/endpoint.h"
 
+#include "device/kernel/kernel.h"
 #include "model/gpu/fabric_engine.h"
 
 EngineUnicast *engine_unicast(const Engine *engine, guint32 number)
@@ -87,6 +88,36 @@ static Table *endpoint_row(Report *report, Table *table, const ObjectNote *note,
     return table;
 }
 
+static const Column report_columns[] = {
+    COLUMN_U64(gpu, "GPU", "", "whose kernels submitted them"),
+    COLUMN_U64(endpoint, "endpoint", "", "as they named it"),
+    COLUMN_U64(report, "report", "", "what their mbarriers say, a bit a cause"),
+    COLUMN_TEXT(cause, "cause", "what that means"),
+    COLUMN_U64(operations, "operations", "", "that were completed so"),
+    COLUMN_END,
+};
+
+/* A program need not look at reports, and then knows nothing of what did not arrive: the table is there for it. */
+static void report_reports(Engine *engine, Report *report)
+{
+    Table *table = NULL;
+
+    for (guint g = 0; g < engine->fabric->spec.system.gpus; g++) {
+        const GArray *reports = engine->fabric->gpu[g].fabric_reports;
+        for (guint i = 0; reports && i < reports->len; i++) {
+            const FabricReport *row = &g_array_index(reports, FabricReport, i);
+            if (!table)
+                table = report_add_table(report, "fabric_reports", "Operations on endpoints that ended with a report",
+                                         report_columns, 0);
+            table_u64(table, g);
+            table_u64(table, row->endpoint);
+            table_u64(table, row->report);
+            table_text(table, kernel_fabric_report_text(row->report));
+            table_u64(table, row->operations);
+        }
+    }
+}
+
 void engine_endpoints_report(Engine *engine, Report *report)
 {
     g_autoptr(GPtrArray) unicasts = g_ptr_array_new();
@@ -103,4 +134,5 @@ void engine_endpoints_report(Engine *engine, Report *report)
         if (note->kind != ENGINE_OBJECT_MULTICAST)
             table = endpoint_row(report, table, note, target);
     }
+    report_reports(engine, report);
 }

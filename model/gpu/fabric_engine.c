@@ -14,6 +14,7 @@ typedef struct {
     guint32 in_flight;  /* packets */
     gboolean stalled;   /* waits for room at a port */
     gboolean refused;   /* it has been, at least once */
+    SimTime tried_ps;   /* when it was refused last */
     TaskPhase phase;
     GpuRoomWaiter room;
     Event event;
@@ -54,14 +55,33 @@ static void task_free(Task *task)
 
 /* ---- the queue */
 
+/* Posts that were refused are tried again at fixed times of their own, and nothing changes before there is room: they
+ * sleep until then, so that a queue that stays full for ever is a stuck run. The tries of that time count. */
+static void wake_refused(Gpu *gpu, SimTime now_ps)
+{
+    const SimTime every_ps = gpu->spec->fabric_retry_ps;
+    struct FabricEngine *engine = gpu->fabric_engine;
+    for (guint i = 0; i < engine->posted->len; i++) {
+        Task *task = g_ptr_array_index(engine->posted, i);
+        if (!task->refused || event_is_pending(&task->event))
+            continue;
+        const guint64 slept = now_ps > task->tried_ps ? (now_ps - task->tried_ps - 1) / every_ps : 0;
+        gpu->fabric_retries += slept;
+        schedule(task, TASK_ARRIVES, task->tried_ps + (slept + 1) * every_ps);
+    }
+}
+
 static void admit(Gpu *gpu, SimTime now_ps)
 {
     struct FabricEngine *engine = gpu->fabric_engine;
+    const guint waiting = engine->waiting.length;
     while (engine->working->len < gpu->spec->fabric_operations && !g_queue_is_empty(&engine->waiting)) {
         Task *task = g_queue_pop_head(&engine->waiting);
         g_ptr_array_add(engine->working, task);
         schedule(task, TASK_WORKS, now_ps + gpu->spec->fabric_start_ps);
     }
+    if (engine->waiting.length < waiting)
+        wake_refused(gpu, now_ps);
 }
 
 static void arrive(Task *task, SimTime now_ps)
@@ -72,8 +92,8 @@ static void arrive(Task *task, SimTime now_ps)
         gpu->fabric_refused += !task->refused;
         gpu->fabric_retries++;
         task->refused = TRUE;
-        schedule(task, TASK_ARRIVES, now_ps + gpu->spec->fabric_retry_ps);
-        return;
+        task->tried_ps = now_ps;
+        return; /* room wakes it */
     }
     g_ptr_array_remove(engine->posted, task);
     g_queue_push_tail(&engine->waiting, task);
@@ -288,6 +308,7 @@ static void drop(Task *task, void *user)
 void fabric_engine_clear(Gpu *gpu)
 {
     struct FabricEngine *engine = gpu->fabric_engine;
+    g_clear_pointer(&gpu->fabric_reports, g_array_unref);
     if (!engine)
         return;
     each_task(engine, drop, NULL);

@@ -49,6 +49,13 @@ void fabric_engine_clear(Gpu *gpu);
 gboolean fabric_engine_is_quiet(const Gpu *gpu);
 /* How many operations of this GPU, not complete yet, go to a member's memory by that bind of the object. */
 guint32 fabric_engine_uses(const Gpu *gpu, const McObject *object, const McBind *bind);
+/* Operations on an endpoint that completed with that report, what a program finds in place of a fault: counted by those
+ * who post them, in Gpu.fabric_reports. */
+typedef struct {
+    guint32 endpoint; /* as the operation named it */
+    guint8 report;    /* what its mbarrier says */
+    guint64 operations;
+} FabricReport;
 char *fabric_engine_waiter_text(void *gpu); /* a SimWaiterText: names the oldest operation's endpoint */
 
 #endif

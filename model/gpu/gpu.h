@@ -167,6 +167,7 @@ typedef struct Gpu {
     guint64 requests, served, stalls, hbm_bytes;
     guint64 local_requests, local_bytes, dropped, host_in_bytes, host_out_bytes;
     guint64 engine_copies, engine_bytes, engine_packets;
+    GArray *fabric_reports; /* FabricReport (fabric_engine.h); NULL: none */
     guint64 fabric_operations, fabric_bytes, fabric_packets, fabric_refused, fabric_retries, fabric_failed;
     char *path;
 } Gpu;

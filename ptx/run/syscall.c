@@ -1,4 +1,5 @@
-/* Functions that the system gives a kernel: vprintf, __assertfail, malloc, free. */
+/* Functions that the system gives a kernel: vprintf, __assertfail, malloc, free; and of the device runtime those that
+ * decode the report of an operation on an endpoint (cudaFabricOpErrorStatus...), where a kernel declares them. */
 #include "ptx/run/exec.h"
 
 #define STRING_MAX 4096u
@@ -146,6 +147,42 @@ static PtxStep fail_assertion(PtxWarp *warp, PtxPath *path, const PtxIns *ins, c
                      (guint)argument(warp, path, call, 2, lane), function, message);
 }
 
+/* ---- reports of operations on endpoints */
+
+enum { CUDA_OK = 0, CUDA_INVALID_VALUE = 1, CUDA_NOT_SUPPORTED = 801 }; /* of the runtime's cudaError_t */
+
+/* Four bytes to a generic address in memory of the lane or of its CTA; FALSE: it is none of these. */
+static gboolean poke_u32(PtxWarp *warp, PtxPath *path, guint lane, guint64 va, guint32 value)
+{
+    guint64 offset;
+    PtxSpace space = ptx_space_of(va, &offset);
+    if (space != SPACE_LOCAL && space != SPACE_SHARED)
+        return FALSE;
+    guint8 *memory = ptx_lane_memory(warp, path, path->ins, space, offset, 4, lane);
+    if (memory)
+        memcpy(memory, &value, sizeof value);
+    return TRUE;
+}
+
+/* (status, source, count) or, if `gets`, (status, source, index, info): the errors of a report are its bits, the lowest
+ * first, and `info` is the bit. One source is known: 0, the byte that a wait for an mbarrier of .layout::v1 gives. */
+static guint64 decode_report(PtxWarp *warp, PtxPath *path, const PtxCall *call, guint lane, gboolean gets)
+{
+    const guint64 status = argument(warp, path, call, 0, lane), source = argument(warp, path, call, 1, lane);
+    const guint64 index = gets ? argument(warp, path, call, 2, lane) : 0;
+    const guint64 to = argument(warp, path, call, gets ? 3 : 2, lane);
+    guint8 report = 0;
+    guint32 n = 0, found = 0;
+    if (!status || !to || (guint32)source != 0 || !peek(warp, path, lane, status, &report, 1))
+        return CUDA_INVALID_VALUE;
+    for (guint bit = 0; bit < 8; bit++)
+        if (report >> bit & 1 && n++ == (guint32)index)
+            found = 1u << bit;
+    if (gets && found == 0)
+        return CUDA_INVALID_VALUE;
+    return poke_u32(warp, path, lane, to, gets ? found : n) ? CUDA_OK : CUDA_NOT_SUPPORTED;
+}
+
 PtxStep ptx_system_call(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask, const PtxCall *call)
 {
     warp->effects++;
@@ -158,7 +195,9 @@ PtxStep ptx_system_call(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32
         guint64 first = argument(warp, path, call, 0, l);
         if (!strcmp(name, "__assertfail"))
             return fail_assertion(warp, path, ins, call, l);
-        if (!strcmp(name, "vprintf")) {
+        if (g_str_has_prefix(name, "cudaFabricOp")) {
+            give_back(warp, path, call, l, decode_report(warp, path, call, l, g_str_has_suffix(name, "Get")));
+        } else if (!strcmp(name, "vprintf")) {
             print_lane(warp, path, l, first, argument(warp, path, call, 1, l));
             give_back(warp, path, call, l, 1);
         } else if (!strcmp(name, "malloc")) {

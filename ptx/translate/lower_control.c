@@ -108,17 +108,24 @@ static gboolean lower_actuals(PtxLower *lower, const GArray *args, const GArray 
     return TRUE;
 }
 
+/* Functions that the system gives a kernel: ptx/run/syscall.c. */
+static gboolean is_system_call(const char *name)
+{
+    static const char *const names[] = {
+        "vprintf", "__assertfail", "malloc", "free", "cudaFabricOpErrorStatusCount", "cudaFabricOpErrorStatusGet",
+        NULL};
+    return name && g_strv_contains(names, name);
+}
+
 static PtxFunction *call_target(PtxLower *lower, const PtxCallSite *site)
 {
     PtxSymbol *symbol = site->target.symbol->resolved ? site->target.symbol->resolved : site->target.symbol;
     PtxFunction *function = symbol->function;
-    gboolean is_call = !g_strcmp0(symbol->name, "vprintf") || !g_strcmp0(symbol->name, "__assertfail") ||
-                       !g_strcmp0(symbol->name, "malloc") || !g_strcmp0(symbol->name, "free");
     if (function->entry) {
         ptx_lower_fail(lower, &site->target, PTX_LOAD_ERROR_SYMBOL, "a kernel is not called");
         return NULL;
     }
-    if (!function->body && !is_call) {
+    if (!function->body && !is_system_call(symbol->name)) {
         gboolean launch = g_str_has_prefix(symbol->name, "cuda");
         g_autofree char *text = g_strdup_printf("%s is declared, but no unit of the module defines it%s", symbol->name,
                                                 launch ? "; launching from the device is not simulated" : "");

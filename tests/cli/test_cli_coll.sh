@@ -130,6 +130,11 @@ done
 [ "$(grep -c ',ring,.*,true,' out)" = 10 ] && [ "$(grep -c ',nvls,.*,true,' out)" = 7 ] || complain "-d all: $(cat out)"
 says 'left out of -d all: nvls with s64: .*integer add' coll all_reduce -s teach-4gpu -a nvls,ring -d all -b 16K
 refuses '20 GPUs cannot.*-n is the number of GPUs, --iters N that of iterations' coll all_reduce -n 20
+# of 72 GPUs the fastest without multicast is not looked for unless it is named; of fewer bytes it is
+timeout 120 "$FANOUT" coll all_reduce -s vr200-nvl72 -a nvls,pullred -b 256K --data off --no-what-if >out 2>err || complain "72 GPUs: $(cat err)"
+grep -q 'not compared with the fastest without multicast.*72 GPUs.*-a unicast finds it' out || complain "72 GPUs: $(cat out)"
+"$FANOUT" coll all_reduce -s dgx-h100 -n 4 -a nvls,pullred -b 16K >out 2>err || complain "4 GPUs: $(cat err)"
+grep -q 'the fastest without multicast$' out || complain "4 GPUs are not compared: $(cat out)"
 "$FANOUT" coll all_reduce -s gb200-nvl72 -n 5 -b 4K >out 2>err || complain "-n 5: $(cat err)"
 grep -q -e '-n 5 is the number of GPUs; of iterations: --iters 5' err || complain "-n 5 is not said: $(cat err)"
 "$FANOUT" coll all_reduce -a ring -p ll128 -b 36K -o max -d bfloat16 --format csv | grep -q 'ring,ll128.*true' ||

@@ -147,6 +147,20 @@ tell $S work 5
 end
 grep -q 'link_degraded gpu4.link0' report.json || complain "the report does not have the fault that came"
 
+# a logical endpoint that is ready takes memory while the manager is there: what its page says of system software that is
+# not running, and of a system in an illegal state
+begin --set cuda.endpoints=on --set cuda.driver_version=13050
+tell $S end 0
+fabric stop
+tell CUDA_ERROR_SYSTEM_NOT_READY tie 0
+for how in absent broken; do
+    fabric stop $how
+    tell CUDA_ERROR_ILLEGAL_STATE tie 0
+done
+fabric start
+tell $S tie 0
+end
+
 # a machine that was prepared for it loses a link: what goes over it before the manager has reacted (200 us) is lost, and
 # what goes later finds another way
 begin --set fault.live=true

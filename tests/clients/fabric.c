@@ -3,10 +3,13 @@
  *     new N       a multicast object for N devices becomes the current one     -> new: CUDA_SUCCESS
  *     add D       device D joins it                                            -> add: ...
  *     bind D      memory of device D is bound at its own offset                -> bind: ...
+ *     end D       a logical endpoint of device D, and the wait until it is ready -> end: ...
+ *     tie D       memory of device D is bound to it, by its handle and by address -> tie: ...
  *     work D      fills memory of device D and waits for it                    -> work: ...
  *     copy A B    16 MiB from device A to device B, and its simulated time     -> copy: ... US
  *     again D     the context of device D is given back and made anew          -> again: ...
  *     spin D      a kernel of device D that never ends is started              -> spin: ... */
+#define FANOUT_CUDA_VERSION 13050
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +46,38 @@ static CUresult bind(int d)
     CUmemGenericAllocationHandle handle;
     CUresult result = cuMemCreate(&handle, 1 << 21, &prop, 0);
     return result ? result : cuMulticastBindMem(object, 0, handle, 0, 1 << 21, 0);
+}
+
+static CUlogicalEndpointId endpoint;
+
+static CUresult new_endpoint(int d)
+{
+    CUlogicalEndpointProp prop = {.type = CU_LOGICAL_ENDPOINT_TYPE_UNICAST, .unicast.device = d, .size = 2 << 21};
+    int ready = 0;
+    CUresult result = cuLogicalEndpointIdReserve(&endpoint, 1);
+    if (!result)
+        result = cuLogicalEndpointCreate(endpoint, &prop);
+    while (!result && !ready)
+        result = cuLogicalEndpointQuery(endpoint, 1, &ready);
+    return result;
+}
+
+/* Both kinds of bind answer the same, or this is no answer. */
+static CUresult tie(int d)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, d}};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr va = 0;
+    CUresult result = cuMemCreate(&handle, 1 << 21, &prop, 0);
+    if (!result)
+        result = cuMemAddressReserve(&va, 1 << 21, 0, 0, 0);
+    if (!result)
+        result = cuMemMap(va, 1 << 21, 0, handle, 0);
+    if (result)
+        return CUDA_ERROR_UNKNOWN;
+    result = cuLogicalEndpointBindMem(endpoint, d, 0, handle, 0, 1 << 21, 0);
+    return cuLogicalEndpointBindAddr(endpoint, d, 1 << 21, (void *)va, 1 << 21, 0) == result ? result
+                                                                                             : CUDA_ERROR_UNKNOWN;
 }
 
 static CUresult work(int d)
@@ -113,6 +148,8 @@ int main(void)
         result = !strcmp(what, "new")     ? new_object(a)
                  : !strcmp(what, "add")   ? cuMulticastAddDevice(object, a)
                  : !strcmp(what, "bind")  ? bind(a)
+                 : !strcmp(what, "end")   ? new_endpoint(a)
+                 : !strcmp(what, "tie")   ? tie(a)
                  : !strcmp(what, "work")  ? work(a)
                  : !strcmp(what, "again") ? again(a)
                  : !strcmp(what, "spin")  ? spin(a)

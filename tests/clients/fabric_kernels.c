@@ -1,21 +1,14 @@
-/* Kernels with fabric.* on endpoints that the driver made, in one process or in one for each GPU: every rank puts a
- * block to its neighbour, whose counter counts it, and one to all, waits for its own counter by plain loads, and brings
- * the sum of all ranks' words into its shared memory. Everything is compared, word by word.
- *
- * fabric_kernels RANKS each     one process for each GPU
- * fabric_kernels RANKS one      the same of all GPUs in one process */
-#define FANOUT_CUDA_VERSION 13050
-#include "tests/clients/client.h"
+/* A kernel with several fabric.* at once on endpoints that the driver made: every rank puts a block to its neighbour,
+ * whose counter counts it, and one to all, waits for its own counter by plain loads, and brings the sum of all ranks'
+ * words into its shared memory. Everything is compared, word by word. */
+#include "tests/clients/endpoint_ranks.h"
 
-#define RANKS_MAX 72
 #define WORDS 256u /* of a block */
 #define BLOCK (WORDS * 4)
-#define GRAIN (2 * MIB)
 #define COUNTER 65536u /* of the own endpoint's memory */
 #define FOUND 131072u
 #define TO_ALL 0u /* of the team's: a block of each rank, and what is summed */
 #define SUMMED 131072u
-#define FABRIC CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_FABRIC
 
 static const char text[] =
     ".version 9.3\n.target sm_100\n.address_size 64\n"
@@ -48,127 +41,21 @@ static const char text[] =
     "add.s64 %w4, %w1, %w3; st.global.u32 [%w4+131072], %r10;\n"
     "add.u32 %r6, %r6, 32; setp.lt.u32 %p2, %r6, 256; @%p2 bra $O;\nret;\n}\n";
 
-typedef struct {
-    pthread_barrier_t everybody;
-    CUlogicalEndpointFabricHandle unicast[RANKS_MAX], multicast;
-    unsigned long words, wrong; /* of all ranks, added atomically */
-} World;
-
-/* The ranks of this process are first .. last - 1. */
-typedef struct {
-    World *world;
-    int ranks, first, last;
-    CUlogicalEndpointId id; /* of rank 0's endpoint; the team's comes behind the last rank's */
-    CUdeviceptr own[RANKS_MAX], shared[RANKS_MAX];
-} Ranks;
-
 static uint32_t begins(int rank, unsigned i) { return (uint32_t)rank * 1000 + i; }
 static uint32_t summand(int rank, unsigned i) { return (uint32_t)(rank + 1) * (i + 1); }
 
-static void meet(const Ranks *me)
-{
-    if (me->last - me->first < me->ranks)
-        pthread_barrier_wait(&me->world->everybody);
-}
-
-static void wait_ready(CUlogicalEndpointId id, unsigned n)
-{
-    int ready = 0;
-
-    while (!ready)
-        CHECK(cuLogicalEndpointQuery(id, n, &ready));
-}
-
-static CUdeviceptr allocate(int device)
-{
-    CUmemAllocationProp prop = device_memory(device, CU_MEM_HANDLE_TYPE_FABRIC);
-    CUmemGenericAllocationHandle memory;
-    CUdeviceptr va;
-
-    CHECK(cuMemCreate(&memory, GRAIN, &prop, 0));
-    CHECK(cuMemAddressReserve(&va, GRAIN, 0, 0, 0));
-    CHECK(cuMemMap(va, GRAIN, 0, memory, 0));
-    allow(va, GRAIN, device);
-    CHECK(cuMemRelease(memory));
-    CHECK(cuMemsetD8(va, 0, GRAIN));
-    return va;
-}
-
-static void create(CUlogicalEndpointId id, CUlogicalEndpointType type, unsigned of)
-{
-    CUlogicalEndpointProp prop;
-
-    memset(&prop, 0, sizeof prop);
-    prop.type = type;
-    if (type == CU_LOGICAL_ENDPOINT_TYPE_UNICAST)
-        prop.unicast.device = (CUdevice)of;
-    else
-        prop.multicast.numDevices = of;
-    prop.flags = CU_LOGICAL_ENDPOINT_FLAG_COUNTED_OPS;
-    prop.ipcHandleTypes = FABRIC;
-    prop.size = GRAIN;
-    CHECK(cuLogicalEndpointCreate(id, &prop));
-}
-
-static void set_up(Ranks *me)
-{
-    const CUlogicalEndpointId team = me->id + (unsigned)me->ranks;
-    uint32_t words[WORDS];
-
-    for (int r = me->first; r < me->last; r++) {
-        use_device(r);
-        me->own[r] = allocate(r);
-        me->shared[r] = allocate(r);
-        for (unsigned i = 0; i < WORDS; i++)
-            words[i] = summand(r, i);
-        CHECK(cuMemcpyHtoD(me->shared[r] + SUMMED, words, sizeof words));
-        create(me->id + (unsigned)r, CU_LOGICAL_ENDPOINT_TYPE_UNICAST, (unsigned)r);
-        wait_ready(me->id + (unsigned)r, 1);
-        CHECK(cuLogicalEndpointBindAddr(me->id + (unsigned)r, r, 0, (void *)me->own[r], GRAIN, 0));
-        CHECK(cuLogicalEndpointExport(&me->world->unicast[r], me->id + (unsigned)r, FABRIC));
-    }
-    if (me->first == 0) {
-        create(team, CU_LOGICAL_ENDPOINT_TYPE_MULTICAST, (unsigned)me->ranks);
-        CHECK(cuLogicalEndpointExport(&me->world->multicast, team, FABRIC));
-    }
-    meet(me);
-    for (int r = 0; r < me->ranks; r++)
-        if (r < me->first || r >= me->last)
-            CHECK(cuLogicalEndpointImport(me->id + (unsigned)r, &me->world->unicast[r], FABRIC));
-    if (me->first != 0)
-        CHECK(cuLogicalEndpointImport(team, &me->world->multicast, FABRIC));
-    for (int r = me->first; r < me->last; r++)
-        CHECK(cuLogicalEndpointAddDevice(team, r));
-    wait_ready(me->id, (unsigned)me->ranks + 1);
-    for (int r = me->first; r < me->last; r++)
-        CHECK(cuLogicalEndpointBindAddr(team, r, 0, (void *)me->shared[r], GRAIN, 0));
-    meet(me); /* nobody writes before all have bound */
-}
-
 static void launch(const Ranks *me, int r)
 {
-    uint32_t next = me->id + (unsigned)((r + 1) % me->ranks), team = me->id + (unsigned)me->ranks, rank = (uint32_t)r;
+    uint32_t next = me->id + (unsigned)((r + 1) % me->ranks), team = team_of(me), rank = (uint32_t)r;
     CUdeviceptr own = me->own[r];
     void *arguments[] = {&next, &team, &own, &rank};
     CUmodule module;
     CUfunction kernel;
 
-    use_device(r);
+    use_rank(me, r);
     CHECK(cuModuleLoadData(&module, text));
     CHECK(cuModuleGetFunction(&kernel, module, "exchange"));
     CHECK(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, 0, arguments, 0));
-}
-
-static void compare(const Ranks *me, CUdeviceptr at, const uint32_t *want)
-{
-    uint32_t words[WORDS];
-    unsigned long wrong = 0;
-
-    CHECK(cuMemcpyDtoH(words, at, sizeof words));
-    for (unsigned i = 0; i < WORDS; i++)
-        wrong += words[i] != want[i];
-    __atomic_fetch_add(&me->world->words, WORDS, __ATOMIC_SEQ_CST);
-    __atomic_fetch_add(&me->world->wrong, wrong, __ATOMIC_SEQ_CST);
 }
 
 static void look(const Ranks *me, int r)
@@ -176,83 +63,39 @@ static void look(const Ranks *me, int r)
     const int before = (r + me->ranks - 1) % me->ranks;
     uint32_t want[WORDS], sums[WORDS] = {0};
 
-    use_device(r);
+    use_rank(me, r);
     for (int from = 0; from < me->ranks; from++) {
         for (unsigned i = 0; i < WORDS; i++) {
             want[i] = begins(from, i);
             sums[i] += summand(from, i);
         }
-        compare(me, me->shared[r] + TO_ALL + (size_t)from * BLOCK, want);
+        compare(me, me->shared[r] + TO_ALL + (size_t)from * BLOCK, want, WORDS);
         if (from == before)
-            compare(me, me->own[r], want);
+            compare(me, me->own[r], want, WORDS);
     }
-    compare(me, me->own[r] + FOUND, sums);
+    compare(me, me->own[r] + FOUND, sums, WORDS);
 }
 
-static int run(World *world, int ranks, int first, int last)
+static void work(const Ranks *me)
 {
-    Ranks *me = calloc(1, sizeof *me);
+    uint32_t words[WORDS];
 
-    me->world = world;
-    me->ranks = ranks;
-    me->first = first;
-    me->last = last;
-    CHECK(cuInit(0));
-    CHECK(cuLogicalEndpointIdReserve(&me->id, (unsigned)ranks + 1));
-    set_up(me);
-    for (int r = first; r < last; r++)
+    for (int r = me->first; r < me->last; r++) {
+        for (unsigned i = 0; i < WORDS; i++)
+            words[i] = summand(r, i);
+        use_rank(me, r);
+        CHECK(cuMemcpyHtoD(me->shared[r] + SUMMED, words, sizeof words));
+    }
+    meet(me);
+    for (int r = me->first; r < me->last; r++)
         launch(me, r);
-    for (int r = first; r < last; r++) {
-        use_device(r);
+    for (int r = me->first; r < me->last; r++) {
+        use_rank(me, r);
         CHECK(cuCtxSynchronize());
     }
     meet(me);
-    for (int r = first; r < last; r++)
+    for (int r = me->first; r < me->last; r++)
         look(me, r);
-    meet(me);
-    for (int r = 0; r <= ranks; r++)
-        CHECK(cuLogicalEndpointDestroy(me->id + (unsigned)r));
-    free(me);
-    return 0;
 }
 
-static void start_ranks(World *world, int ranks)
-{
-    pthread_barrierattr_t attr;
-    char number[16];
-
-    pthread_barrierattr_init(&attr);
-    pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-    pthread_barrier_init(&world->everybody, &attr, (unsigned)ranks);
-    for (int r = 0; r < ranks; r++)
-        if (fork() == 0) {
-            snprintf(number, sizeof number, "%d", r);
-            setenv("RANK", number, 1);
-            alarm(250);
-            exit(run(world, ranks, r, r + 1));
-        }
-    for (int r = 0; r < ranks; r++) {
-        int status = 1;
-        wait(&status);
-        if (status != 0) { /* the others would wait for ever */
-            fprintf(stderr, "a rank has failed\n");
-            signal(SIGTERM, SIG_IGN);
-            kill(0, SIGTERM);
-            _exit(1);
-        }
-    }
-}
-
-int main(int argc, char **argv)
-{
-    World *world = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int ranks = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 2;
-
-    REQUIRE(world != MAP_FAILED && ranks >= 2 && ranks <= RANKS_MAX);
-    if (argc > 2 && strcmp(argv[2], "one") == 0)
-        run(world, ranks, 0, ranks);
-    else
-        start_ranks(world, ranks);
-    printf("%d ranks: %lu words compared, %lu wrong\n", ranks, world->words, world->wrong);
-    return world->wrong != 0;
-}
+int main(int argc, char **argv) { return run_program(argc, argv, work); }

@@ -25,14 +25,27 @@ static CUresult check_place(Call *call, CUlogicalEndpointId id, CUdevice ordinal
     return CUDA_SUCCESS;
 }
 
+/* A range, or the place in memory, that cannot be: not on the alignment, or beyond what is there. */
+static CUresult refuse_range(Call *call, CUlogicalEndpointId id, const Team *team, guint64 offset, guint64 bytes,
+                             guint64 place)
+{
+    cuda_diagnose(call, id, call->device, 0,
+                  "endpoint %u of 0x%" G_GINT64_MODIFIER "x bytes: [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
+                  "x), memory at 0x%" G_GINT64_MODIFIER "x: they are multiples of 0x%" G_GINT64_MODIFIER
+                  "x (cuda.endpoint_align_bytes), not 0 bytes, and within the endpoint and the memory",
+                  id, team->bytes, offset, bytes, place, bind_alignment(call->cuda, team));
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult bind_any(Call *call, const Endpoint *entry, const Bind *bind)
 {
     Team *team = entry->team;
     guint16 gpu;
     CUresult result = bind_gpu(call->cuda, bind, &gpu);
 
-    if (result == CUDA_SUCCESS)
-        result = bind_check_sizes(call->cuda, team, bind);
+    if (result == CUDA_SUCCESS && bind_check_sizes(call->cuda, team, bind) != CUDA_SUCCESS)
+        result = refuse_range(call, (CUlogicalEndpointId)bind->handle, team, bind->offset, bind->bytes,
+                              bind->memory_offset);
     if (result == CUDA_SUCCESS && (team->handle_types != 0 || entry->imported) && bind->phys->page.handle_types == 0)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS && !entry->ready) {
@@ -63,6 +76,8 @@ CUresult cuLogicalEndpointBindAddr(CUlogicalEndpointId id, CUdevice device, cuui
 
     if (result == CUDA_SUCCESS && flags != 0)
         result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS && !aligned(call.address, bind_alignment(call.cuda, entry->team)))
+        result = refuse_range(&call, id, entry->team, offset, bytes, call.address);
     if (result == CUDA_SUCCESS)
         result = bind_find_memory(&call, &bind, (guint64)(guintptr)address, bind_alignment(call.cuda, entry->team));
     CUDA_RETURN(call, result == CUDA_SUCCESS ? bind_any(&call, entry, &bind) : result);
@@ -119,7 +134,7 @@ CUresult cuLogicalEndpointUnbind(CUlogicalEndpointId id, CUdevice device, cuuint
     Team *team = entry->team;
     guint64 alignment = bind_alignment(call.cuda, team);
     if (bytes == 0 || !aligned(bytes, alignment) || !aligned(offset, alignment) || !fits(offset, bytes, team->bytes))
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+        CUDA_RETURN(call, refuse_range(&call, id, team, offset, bytes, 0));
     team_lock(team);
     gboolean whole = fills(call.cuda, team, gpu, offset, bytes);
     for (guint32 i = 0; whole && i < team_binds(team); i++)

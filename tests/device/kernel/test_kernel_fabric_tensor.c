@@ -10,61 +10,14 @@
 #define WORDS 24u      /* of a box */
 #define UNSIGNED_32 2u /* of CUtensorMapDataType */
 
-typedef struct {
-    guint8 map[PTX_TENSOR_MAP_BYTES];
-    guint64 offset, counter, own;
-    guint32 endpoint, bytes, rank, tx, x, y, low;
-    guint16 dim[2], high;
-} Args;
-
-/* Word i of shared memory begins as 1000 * rank + i; the operation, by lane 0, is submitted and waited for. */
-static void kernel(GString *text, const char *name, const char *operation)
-{
-    g_string_append_printf(
-        text,
-        ".visible .entry %s(.param .align 64 .b8 p[%u])\n{\n"
-        ".reg .b32 %%r<20>; .reg .b64 %%w<20>; .reg .pred %%p<9>; .reg .b8 %%b<3>; .reg .b32 id; .reg .b32 size;\n"
-        ".reg .b64 off; .reg .b64 ctr; .reg .b64 map; .reg .b32 x; .reg .b32 y; .reg .b32 low; .reg .b16 d<3>;\n"
-        ".reg .b16 high; .shared .align 128 .b8 sm[256]; .shared .align 8 .b64 bar;\n"
-        "mov.b64 %%w5, p; cvta.param.u64 map, %%w5;\n"
-        "ld.param.u64 off, [p+128]; ld.param.u64 ctr, [p+136]; ld.param.u64 %%w1, [p+144]; ld.param.u32 id, [p+152];\n"
-        "ld.param.u32 size, [p+156]; ld.param.u32 %%r1, [p+160]; ld.param.u32 %%r2, [p+164]; ld.param.u32 x, [p+168];\n"
-        "ld.param.u32 y, [p+172]; ld.param.u32 low, [p+176]; ld.param.b16 d1, [p+180]; ld.param.b16 d2, [p+182];\n"
-        "ld.param.b16 high, [p+184]; mov.u32 %%r3, %%tid.x; setp.eq.u32 %%p4, %%r3, 0; mul.lo.u32 %%r4, %%r1, 1000;\n"
-        "shl.b32 %%r8, %%r3, 2; mov.u32 %%r5, sm; add.u32 %%r5, %%r5, %%r8; add.u32 %%r7, %%r4, %%r3;\n"
-        "st.shared.u32 [%%r5], %%r7;\n"
-        "@%%p4 mbarrier.init.layout::v1.shared::cta.b64 [bar], 1;\nbar.sync 0;\nfence.proxy.async.shared::cta;\n"
-        "@%%p4 %s\nfabric.submit;\n@%%p4 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %%r2;\n"
-        "$W: mbarrier.try_wait.parity.phase_type::primary.acquire.cta.shared::cta.b64 %%p2|%%p3, %%b1, [bar], 0;\n"
-        "@!%%p2 bra $W;\n"
-        "ld.shared.u32 %%r10, [%%r5]; cvt.u64.u32 %%w2, %%r8; add.s64 %%w3, %%w1, %%w2;\n"
-        "st.global.u32 [%%w3+%u], %%r10; cvt.u32.u8 %%r11, %%b1; selp.u32 %%r12, 256, 0, %%p3;\n"
-        "or.b32 %%r11, %%r11, %%r12; @%%p4 st.global.u32 [%%w1+%u], %%r11;\nret;\n}\n",
-        name, (guint)sizeof(Args), operation, FABRIC_FOUND, FABRIC_REPORT);
-}
-
-#define TENSOR(op, more) "fabric." op ".async.tensor" more ".2d.shared::cta.tile.mbarrier::report::fabric"
-#define BASE ".override::global_address"
-#define SIZED BASE ".override::global_dim_stride"
-#define UNIT_TX ".mbarrier::complete_tx::16B"
+typedef FabricTensorArgs Args;
 
 static PtxModule *read_kernels(void)
 {
     GError *error = NULL;
-    g_autoptr(GString) text = g_string_new(".version 9.5\n.target sm_107f\n.address_size 64\n");
-    kernel(text, "put",
-           TENSOR("try_put", "") UNIT_TX BASE ".relaxed.sys.b128 [map, id, off, {x, y}], [sm], size, [bar];");
-    kernel(text, "put_sized",
-           TENSOR("try_put", "") UNIT_TX SIZED
-           ".b128 [map, id, off, {d1, d2}, {low}, high, {x, y}], [sm], size, [bar];");
-    kernel(text, "put_counted",
-           TENSOR("try_put", "") UNIT_TX ".counted::bytes" BASE
-                                         ".b128 [map, id, off, ctr, {x, y}], [sm], size, [bar];");
-    kernel(text, "add_all",
-           TENSOR("try_red", ".multimem") UNIT_TX BASE ".add [map, id, off, {x, y}], [sm], size, [bar];");
-    kernel(text, "get",
-           TENSOR("try_get", "") ".mbarrier::complete_tx::bytes" BASE ".b128 [sm], [map, id, off, {x, y}], [bar];");
-    PtxModule *module = ptx_module_read("tensor.ptx", text->str, text->len, &error);
+    char *text = fabric_tensor_text();
+    PtxModule *module = ptx_module_read("tensor.ptx", text, strlen(text), &error);
+    free(text);
     if (!module)
         fail_msg("%s", error->message);
     return module;

@@ -187,6 +187,25 @@ static void test_layouts(void **state)
     bed_free(&bed);
 }
 
+/* Proves that a queue that stays full for ever, since what is at work is never answered, is a stuck run that names the
+ * endpoint: one operation is at work, one waits, and 62 of 64 are refused. */
+static void test_full_for_ever(void **state)
+{
+    static const char *const sets[] = {"gpu.fabric_queue=1", "gpu.fabric_operations=1", "fault.gpu_silent=gpu1",
+                                       "fault.request_timeout_ps=0", NULL};
+    (void)state;
+    Bed bed = bed_new((SimSpec){.seed = 1}, sets);
+    assert_int_equal(bed_run(&bed, "many", FABRIC_UNICAST + 1, 0), SIM_STUCK);
+    g_autofree char *text = fabric_engine_waiter_text(&bed.w->fabric->gpu[0]);
+    assert_non_null(
+        strstr(text, "1 fabric operations are at work, 1 wait in the queue of 1, 62 are posted or refused"));
+    assert_non_null(strstr(text, "put to endpoint 0x101"));
+    kernel_abort(bed.launch, PTX_FAULT_HUNG, "the test has seen enough");
+    sim_run(bed.w->sim, SIMTIME_NEVER);
+    g_free(bed.ended.text);
+    bed_free(&bed);
+}
+
 /* Proves that an operation whose answers never come makes a stuck run, which names its endpoint; and that with
  * time-outs it completes, with a report of what was lost. A launch that is ended meanwhile leaves it behind, and
  * nothing is lost of either. */
@@ -214,7 +233,8 @@ static void test_silent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_faults),     cmocka_unit_test(test_reports),
-                                       cmocka_unit_test(test_full_queue), cmocka_unit_test(test_reads),
-                                       cmocka_unit_test(test_layouts),    cmocka_unit_test(test_silent)};
+                                       cmocka_unit_test(test_full_queue), cmocka_unit_test(test_full_for_ever),
+                                       cmocka_unit_test(test_reads),      cmocka_unit_test(test_layouts),
+                                       cmocka_unit_test(test_silent)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
