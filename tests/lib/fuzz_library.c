@@ -275,6 +275,8 @@ static void call_coll(Program *p, Slot *slot)
         coll.root = draw_gpu(p);
     if (!below(p, 8))
         coll.ctas = draw_ctas(p), coll.threads = (guint32)draw_number(p);
+    if (fo_sim_gpus(slot->sim) > 8 && !is_long(coll.bytes)) /* each of 72 may store to each other one */
+        coll.bytes = MIN(coll.bytes, 1024);
     coll.check = !below(p, 3);
     if (!below(p, 30))
         coll.op = NULL;
