@@ -19,8 +19,7 @@ static gboolean advise_list(AdvisePlan *plan, const AdviseWords *words, GError *
 {
     const guint64 unit = advise_unit(plan);
     if (words->min || words->max || words->factor) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--sizes names every size; -b, -e and -f are right without it");
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--sizes names every size; -b, -e and -f are right without it");
         return FALSE;
     }
     g_autoptr(GArray) sizes = grid_parse("--sizes", words->sizes, TRUE, unit, COLL_BYTES_MAX, error);

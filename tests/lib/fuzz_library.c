@@ -13,7 +13,7 @@
 #define CALLS 60u
 #define USERS 4096u
 
-#define HOLDS(what)                                                                                                   \
+#define HOLDS(what)                                                                                                    \
     do {                                                                                                               \
         if (!(what))                                                                                                   \
             g_error("line %d: does not hold: %s", __LINE__, #what);                                                    \
@@ -23,9 +23,9 @@ typedef struct Program Program;
 typedef struct {
     Program *program;
     FoSim *sim;
-    gboolean good;     /* it was opened */
-    gboolean endless;  /* holds something that would take minutes: it runs for a moment each time */
-    gboolean stopped;  /* since its run began */
+    gboolean good;    /* it was opened */
+    gboolean endless; /* holds something that would take minutes: it runs for a moment each time */
+    gboolean stopped; /* since its run began */
     guint placed, told;
     guint64 now_ps;
     FoSimMemory memories; /* the largest number */
@@ -51,8 +51,25 @@ static guint64 below(Program *p, guint64 bound) { return rng_below(&p->rng, boun
 
 static guint64 draw_number(Program *p)
 {
-    static const guint64 edge[] = {0, 1, 2, 3, 4, 15, 16, 17, 255, 65535, 65536, G_MAXUINT32, 1ull << 32, 1ull << 36,
-                                   (1ull << 36) + 1, 1ull << 63, G_MAXUINT64 - 15, G_MAXUINT64 - 1, G_MAXUINT64};
+    static const guint64 edge[] = {0,
+                                   1,
+                                   2,
+                                   3,
+                                   4,
+                                   15,
+                                   16,
+                                   17,
+                                   255,
+                                   65535,
+                                   65536,
+                                   G_MAXUINT32,
+                                   1ull << 32,
+                                   1ull << 36,
+                                   (1ull << 36) + 1,
+                                   1ull << 63,
+                                   G_MAXUINT64 - 15,
+                                   G_MAXUINT64 - 1,
+                                   G_MAXUINT64};
     return below(p, 3) ? edge[below(p, G_N_ELEMENTS(edge))] : rng_next(&p->rng) >> below(p, 64);
 }
 
@@ -90,9 +107,18 @@ static const char *draw_word(Program *p, const char *const *words, guint n)
 /* A NULL-ended word of every kind of system, right or not. */
 static const char *draw_set(Program *p)
 {
-    static const char *const sets[] = {"link.flight_ps=1us", "link.flight_ps=-1", "link.rate_MBps=11775", "=", "x",
-                                       "link.flight_ps=", "system.gpus=99999999999", "gpu.l2_bytes=0", "link.=1",
-                                       "switch.multicast_slots=0", "system.gpus=2", "sm.count=1"};
+    static const char *const sets[] = {"link.flight_ps=1us",
+                                       "link.flight_ps=-1",
+                                       "link.rate_MBps=11775",
+                                       "=",
+                                       "x",
+                                       "link.flight_ps=",
+                                       "system.gpus=99999999999",
+                                       "gpu.l2_bytes=0",
+                                       "link.=1",
+                                       "switch.multicast_slots=0",
+                                       "system.gpus=2",
+                                       "sm.count=1"};
     return draw_word(p, sets, G_N_ELEMENTS(sets));
 }
 
@@ -119,7 +145,7 @@ static void on_done(FoSim *sim, const FoSimDone *done, void *data)
 {
     HOLDS((guint)done->error < FO_SIM_ERRORS);
     HOLDS(done->begin_ps <= done->end_ps && done->end_ps == fo_sim_now_ps(sim));
-    HOLDS((done->error == FO_SIM_OK) == (done->text == NULL) || done->error == FO_SIM_OK);
+    HOLDS(done->error == FO_SIM_OK || done->text);
     on_told(data, sim);
 }
 
@@ -218,8 +244,10 @@ static void call_contents(Program *p, Slot *slot)
     const FoSimMemory memory = draw_memory(p, slot);
     if (n > sizeof bytes && offset + n < 1ull << 37) /* as above: data has 64 bytes */
         return;
-    after(p, slot, below(p, 2) ? fo_sim_write(slot->sim, memory, offset, data, n)
-                               : fo_sim_read(slot->sim, memory, offset, data, n), FALSE);
+    after(p, slot,
+          below(p, 2) ? fo_sim_write(slot->sim, memory, offset, data, n)
+                      : fo_sim_read(slot->sim, memory, offset, data, n),
+          FALSE);
 }
 
 static void call_place(Program *p, Slot *slot)
@@ -255,11 +283,11 @@ static void call_place(Program *p, Slot *slot)
 static void call_coll(Program *p, Slot *slot)
 {
     static const char *const ops[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
-                                      "all_to_all", "sendrecv", "gather", "scatter", "barrier"};
-    static const char *const algos[] = {"ring", "tree", "nvls", "nvls_buffered", "oneshot", "twoshot", "lamport",
-                                        "best", "auto", "unicast", "direct", "endpoint", "pull", "pullred"};
-    static const char *const protos[] = {"simple", "ll", "ll128"}, *const types[] = {"f32", "f16", "bf16", "f64",
-                                                                                   "e4m3", "u32", "s32", "u64"};
+                                      "all_to_all", "sendrecv",   "gather",         "scatter",   "barrier"};
+    static const char *const algos[] = {"ring", "tree", "nvls",    "nvls_buffered", "oneshot",  "twoshot", "lamport",
+                                        "best", "auto", "unicast", "direct",        "endpoint", "pull",    "pullred"};
+    static const char *const protos[] = {"simple", "ll", "ll128"}, *const types[] = {"f32",  "f16", "bf16", "f64",
+                                                                                     "e4m3", "u32", "s32",  "u64"};
     guint32 gpus[8], n;
     draw_gpus(p, gpus, &n);
     FoSimCollective coll = {.op = draw_word(p, ops, G_N_ELEMENTS(ops)), .bytes = draw_bytes(p)};
@@ -282,8 +310,8 @@ static void call_coll(Program *p, Slot *slot)
         coll.op = NULL;
     User *user = user_new(p, slot, FALSE);
     const guint64 at_ps = draw_time(p, slot);
-    TELL(p, "collective at %" G_GUINT64_FORMAT ": %s %s %s, %" G_GUINT64_FORMAT " bytes, %u CTAs of %u\n", at_ps, coll.op,
-         coll.algo ? coll.algo : "-", coll.type ? coll.type : "-", coll.bytes, coll.ctas, coll.threads);
+    TELL(p, "collective at %" G_GUINT64_FORMAT ": %s %s %s, %" G_GUINT64_FORMAT " bytes, %u CTAs of %u\n", at_ps,
+         coll.op, coll.algo ? coll.algo : "-", coll.type ? coll.type : "-", coll.bytes, coll.ctas, coll.threads);
     const FoSimError error = fo_sim_coll(slot->sim, at_ps, below(p, 30) ? &coll : NULL, on_done, user);
     if (error == FO_SIM_OK && (is_long(coll.bytes) || coll.ctas > 40))
         slot->endless = TRUE;
@@ -360,7 +388,7 @@ static void call_close(Program *p, Slot *slot)
 static void call_open(Program *p, Slot *slot)
 {
     static const char *const systems[] = {"teach-4gpu", "teach-4gpu", "teach-4gpu", "teach-4gpu", "teach-4gpu",
-                                          "dgx-h100", "no.ini", "/", "gb200-nvl72"};
+                                          "dgx-h100",   "no.ini",     "/",          "gb200-nvl72"};
     const char *sets[3] = {below(p, 3) ? NULL : draw_set(p), draw_set(p), NULL};
     const FoSimSpec spec = {.version = below(p, 20) ? FO_SIM_VERSION : (guint32)draw_number(p),
                             .system = draw_word(p, systems, G_N_ELEMENTS(systems)),
@@ -385,8 +413,8 @@ static void call_open(Program *p, Slot *slot)
 static void draw_calls(Program *p, guint n)
 {
     static void (*const calls[])(Program *, Slot *) = {
-        call_schedule, call_message, call_message, call_memory, call_team,  call_contents, call_place, call_place,
-        call_place,    call_coll,    call_coll,    call_run,    call_run,   call_results,  call_stop,  call_open};
+        call_schedule, call_message, call_message, call_memory, call_team, call_contents, call_place, call_place,
+        call_place,    call_coll,    call_coll,    call_run,    call_run,  call_results,  call_stop,  call_open};
     for (; n && p->calls && p->users < USERS - 1; n--) {
         p->calls--;
         Slot *slot = &p->slot[below(p, 4) ? 0 : below(p, SIMS)];
@@ -415,7 +443,7 @@ static gpointer on_thread(gpointer data)
         HOLDS(fo_sim_place(sim, 0, NULL, NULL, NULL) == FO_SIM_ERROR_THREAD);
         HOLDS(fo_sim_coll(sim, 0, NULL, NULL, NULL) == FO_SIM_ERROR_THREAD);
         HOLDS(fo_sim_statistics(sim, &now, sizeof now) == FO_SIM_ERROR_THREAD);
-        HOLDS(fo_sim_report(sim) == NULL && fo_sim_now_ps(sim) == 0);
+        HOLDS(!fo_sim_report(sim) && fo_sim_now_ps(sim) == 0);
         HOLDS(fo_sim_stop(sim) == FO_SIM_ERROR_THREAD && fo_sim_close(sim) == FO_SIM_ERROR_THREAD);
         HOLDS(strstr(fo_sim_error_text(sim), "belong to the thread"));
     }

@@ -8,25 +8,26 @@
 [ -x "${ASTRA_SIM_FANOUT:-}" ] || { echo "ASTRA_SIM_FANOUT names no AstraSim_Fanout; docs/astra-sim.md builds it"; exit 77; }
 examples=$ASTRA_SIM/examples
 
-# simulate WORKLOAD SYSTEM.json: what it prints goes to `out`; us and messages from its last line.
+# simulate WORKLOAD SYSTEM.json: what it prints goes to `out`; us and what has ended from its last line.
 simulate() {
     "$ASTRA_SIM_FANOUT" --workload-configuration="$1" --system-configuration="$2" \
         --remote-memory-configuration="$examples/remote_memory/analytical/no_memory_expansion.json" \
         --network-configuration=network.conf >out 2>&1 || complain "$1 on $2: exit $?: $(tail -n 3 out)"
     us=$(sed -n 's/^fanout: .* ranks: \([0-9.]*\) us.*/\1/p' out)
-    messages=$(sed -n 's/^fanout: .* us, \([0-9]*\) messages.*/\1/p' out)
+    ended=$(sed -n 's/^fanout: .* us, \([0-9]*\) sends.*/\1/p' out)
 }
 bytes() { # of all messages, by the report
     python3 -c 'import json; print(sum(row["bytes"] for row in json.load(open("report.json"))["operations"]
                                        if row["op"] == "read"))'
 }
 
-# The system layer cuts 1 MiB into 4 chunks; each goes round as 2 (n - 1) messages of 1/n of it from each of n ranks.
+# The system layer cuts 1 MiB into 4 chunks; each goes round as 2 (n - 1) messages of 1/n of it from each of n ranks:
+# 448 sends and as many receives of 8, 32,256 of 64.
 validated=$examples/system/native_collectives/HGX-H100-validated.json
 printf 'system = dgx-h100\nreport = report.json\n' >network.conf
 simulate "$examples/workload/microbenchmarks/all_reduce/8npus_1MB/all_reduce" "$validated"
 [ "$(grep -c 'finished, ' out)" = 8 ] || complain "8 GPUs: not all ranks have ended: $(tail -n 3 out)"
-[ "$messages" = 448 ] && [ "$(bytes)" = $((14 << 20)) ] || complain "8 GPUs: $messages messages, $(bytes) bytes"
+[ "$ended" = 896 ] && [ "$(bytes)" = $((14 << 20)) ] || complain "8 GPUs: $ended have ended, $(bytes) bytes"
 ring_us=$us
 
 printf 'fanout-trace 1\nworld 8\nrank *\n1 all_reduce bytes=1048576 dtype=f32\n' >8.trace
@@ -39,7 +40,7 @@ simulate "$PWD/8" "$validated"
 printf 'system = gb200-nvl72\ngpus = 64\nreport = report.json\n' >network.conf
 simulate "$PWD/64" "$validated"
 [ "$(grep -c 'finished, ' out)" = 64 ] || complain "64 GPUs: not all ranks have ended: $(tail -n 3 out)"
-[ "$messages" = 32256 ] && [ "$(bytes)" = $((126 << 20)) ] || complain "64 GPUs: $messages messages, $(bytes) bytes"
+[ "$ended" = 64512 ] && [ "$(bytes)" = $((126 << 20)) ] || complain "64 GPUs: $ended have ended, $(bytes) bytes"
 
 printf 'system = dgx-h10\n' >network.conf
 "$ASTRA_SIM_FANOUT" --workload-configuration="$PWD/8" --system-configuration="$validated" \

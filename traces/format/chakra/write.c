@@ -68,8 +68,8 @@ static char *group_name(const Trace *trace, guint32 index)
     return g_strdup(group->name);
 }
 
-/* All ranks, by the name that they have where none is said: such nodes are written without a pg_name, which readers take
- * as all ranks. ASTRA-sim's knows no names but numbers. */
+/* All ranks, by the name that they have where none is said: such nodes are written without a pg_name, which readers
+ * take as all ranks. ASTRA-sim's knows no names but numbers. */
 static gboolean group_goes_without_saying(const Trace *trace, guint32 index, const char *name)
 {
     const RecordGroup *group = trace_group_at(trace, index);
