@@ -90,6 +90,7 @@ dist_check_SCRIPTS = \
 	tests/golden/rows.sh \
 	tests/install/test_install.sh \
 	tests/routes/check.sh \
+	tests/lib/test_astra_examples.sh \
 	tests/lib/test_astra_sim.sh \
 	tests/lib/test_example.sh \
 	tests/python/test_notebook.sh \
@@ -400,10 +401,13 @@ tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
 
 # libfanout: against the shared library and its public header.
 LIB_TEST_LDADD = libfanout.la $(GLIB_LIBS) $(CMOCKA_LIBS)
-check_PROGRAMS += tests/lib/test_library tests/lib/test_misuse
+check_PROGRAMS += tests/lib/fuzz_library tests/lib/test_library tests/lib/test_misuse
 EXTRA_DIST += tests/python/checks.py tests/python/notebook.py tests/python/planner.py \
 	tests/python/torch_profile.py \
 	tests/python/torch_ranks.py tests/schema/check.py
+tests_lib_fuzz_library_SOURCES = tests/lib/fuzz_library.c sim/rng.c
+tests_lib_fuzz_library_CFLAGS = $(AM_CFLAGS) # objects of its own
+tests_lib_fuzz_library_LDADD = $(LIB_TEST_LDADD)
 tests_lib_test_library_LDADD = $(LIB_TEST_LDADD)
 tests_lib_test_misuse_LDADD = $(LIB_TEST_LDADD)
 
@@ -585,14 +589,15 @@ mutants/Makefile:
 mutants-clean:
 	rm -rf mutants mutants-reach mutants-*.log
 
-# Every parser FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
+# Every parser, and libfanout's interface, FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
 # hundred inputs of each.
 FUZZ_SECONDS = 600
-fuzz: tests/traces/fuzz_trace tests/traces/fuzz_door tests/validate/fuzz_param tests/ptx/fuzz_ptx
+fuzz: tests/traces/fuzz_trace tests/traces/fuzz_door tests/validate/fuzz_param tests/ptx/fuzz_ptx tests/lib/fuzz_library
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/traces/fuzz_trace
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/traces/fuzz_door
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/validate/fuzz_param
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/ptx/fuzz_ptx
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/lib/fuzz_library
 .PHONY: fuzz
 
 # NCCL and nccl-tests, built from their sources, which are no part of this one: docs/nccl.md. NCCL=DIR NCCL_TESTS=DIR

@@ -40,9 +40,10 @@ int main(int argc, char* argv[]) {
 
     FoSimStatistics now = {};
     FanoutBackend::check(sim, fo_sim_statistics(sim, &now, sizeof now));
-    std::printf("fanout: %s, %d ranks: %.3f us, %llu messages, %llu packets over links, busiest link up %.1f %%\n",
+    std::printf("fanout: %s, %d ranks: %.3f us, %llu sends, receives and collectives, %llu packets over links, "
+                "busiest link up %.1f %%\n",
                 configuration.system.c_str(), ranks, static_cast<double>(now.now_ps) / 1e6,
-                static_cast<unsigned long long>(now.done / 2), static_cast<unsigned long long>(now.crossings),
+                static_cast<unsigned long long>(now.done), static_cast<unsigned long long>(now.crossings),
                 now.up_max_pct);
     if (!configuration.report.empty()) {
         std::ofstream(configuration.report) << fo_sim_report(sim);

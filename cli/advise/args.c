@@ -1,14 +1,48 @@
 /* See advise_args.h. */
 #include "cli/advise/args.h"
 
+#include "cli/table/grid.h"
 #include "sim/param/size.h"
+
+G_STATIC_ASSERT(GRID_MAX <= ADVISE_SIZES_MAX);
+
+/* A multiple of which gives each rank whole accesses. */
+static guint64 advise_unit(const AdvisePlan *plan)
+{
+    const CollOp op = plan->spec.op;
+    const gboolean sliced = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
+    return sliced ? 16 * plan->gpus : 16;
+}
+
+/* --sizes: those that are named, none left out. */
+static gboolean advise_list(AdvisePlan *plan, const AdviseWords *words, GError **error)
+{
+    const guint64 unit = advise_unit(plan);
+    if (words->min || words->max || words->factor) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--sizes names every size; -b, -e and -f are right without it");
+        return FALSE;
+    }
+    g_autoptr(GArray) sizes = grid_parse("--sizes", words->sizes, TRUE, unit, COLL_BYTES_MAX, error);
+    for (guint i = 0; sizes && i < sizes->len; i++) {
+        const guint64 bytes = g_array_index(sizes, guint64, i) / unit * unit;
+        if (i > 0 && bytes == plan->size[i - 1]) {
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                        "--sizes: two of them are %" G_GUINT64_FORMAT " bytes once each rank has whole accesses of 16 "
+                        "bytes; multiples of %" G_GUINT64_FORMAT " are right",
+                        bytes, unit);
+            return FALSE;
+        }
+        plan->size[plan->sizes++] = bytes;
+    }
+    return sizes != NULL;
+}
 
 static gboolean advise_sizes(AdvisePlan *plan, const AdviseWords *words, GError **error)
 {
     guint64 min, max, factor;
-    CollOp op = plan->spec.op;
-    gboolean sliced = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
-    guint64 unit = sliced ? 16 * plan->gpus : 16;
+    const guint64 unit = advise_unit(plan);
+    if (words->sizes)
+        return advise_list(plan, words, error);
     if (!size_parse("-b", words->min ? words->min : "1K", &min, error) ||
         !size_parse("-e",
                     words->max   ? words->max
@@ -64,7 +98,7 @@ gboolean advise_args_parse(AdvisePlan *plan, const char *op_name, const AdviseWo
 
 void advise_args_clear(AdviseWords *words)
 {
-    char *strings[] = {words->min, words->max, words->factor, words->program, words->type};
+    char *strings[] = {words->min, words->max, words->factor, words->sizes, words->program, words->type};
     for (guint i = 0; i < G_N_ELEMENTS(strings); i++)
         g_free(strings[i]);
 }

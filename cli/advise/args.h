@@ -8,7 +8,7 @@
 #define ADVISE_SIZES_MAX 64
 
 typedef struct {
-    char *min, *max, *factor, *program, *type;
+    char *min, *max, *factor, *sizes, *program, *type;
     gint gpus;
     gint64 crossings;
     gboolean unicast;

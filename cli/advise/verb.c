@@ -342,6 +342,7 @@ static ExitCode advise_run_verb(int argc, char **argv, GError **error)
         {"minbytes", 'b', 0, G_OPTION_ARG_STRING, &words.min, "first size (1K)", "SIZE"},
         {"maxbytes", 'e', 0, G_OPTION_ARG_STRING, &words.max, "last size (64M; with -b alone, the first)", "SIZE"},
         {"stepfactor", 'f', 0, G_OPTION_ARG_STRING, &words.factor, "from size to size (4)", "F"},
+        {"sizes", 0, 0, G_OPTION_ARG_STRING, &words.sizes, "these instead; '...' goes on (1K,8K,...,32M)", "SIZE,..."},
         {"datatype", 'd', 0, G_OPTION_ARG_STRING, &words.type, "element type (half)", "DTYPE"},
         {"program", 0, 0, G_OPTION_ARG_STRING, &words.program,
          "whose own choice is compared: nccl, nccl-registered, nccl-sym, trtllm, vllm, sglang (nccl)", "PROGRAM"},

@@ -2,7 +2,7 @@
 # Proves that `fanout advise --format nccl-tuner` has a line for each range of sizes, without gaps, of what is fastest of
 # all that NCCL can be told (each tried by `fanout coll`), and that the public parser of NCCL's example plugin takes each
 # (NCCL names NCCL's sources; without it that is left out); that vLLM's and SGLang's thresholds ascend and lie where the
-# one choice is as fast as the next.
+# one choice is as fast as the next. A list of sizes (--sizes) gives the lines of the same sizes by -b, -e and -f.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
 "$FANOUT" advise all_reduce -s teach-4gpu -b 4K -e 1M -f 16 --format nccl-tuner >tuner.conf || complain "exit $?"
@@ -11,6 +11,10 @@ grep -q '^# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNod
 grep -v '^#' tuner.conf | cut -d , -f 1-3 >ranges
 printf 'allreduce,0,65535\nallreduce,65536,1048575\nallreduce,1048576,4294967295\n' | cmp - ranges ||
     complain "ranges: $(cat ranges)"
+"$FANOUT" advise all_reduce -s teach-4gpu --sizes 4K,64K,1M --format nccl-tuner | cmp - tuner.conf || complain "--sizes"
+refuses "--sizes: '16' is out of bounds; 64 to 64G is right" advise all_gather -s teach-4gpu --sizes 16
+refuses 'two of them are 4096 bytes .*; multiples of 16 are right' advise all_reduce -s teach-4gpu --sizes 4K,4100
+refuses "sizes names every size; -b, -e and -f are right without it" advise all_reduce -s teach-4gpu --sizes 4K -b 4K
 for at in '4K 1' '64K 2' '1M 3'; do
     for way in ring:simple ring:ll ring:ll128 tree:simple tree:ll tree:ll128 nvls_buffered:; do
         set -- -a "${way%:*}"

@@ -1,8 +1,10 @@
 #!/bin/sh
 # Proves that `fanout replay --record` writes the trace again with what was simulated: as Chakra and as PyTorch's profiler has
 # it, a file for each rank, which are read back with the same operations and, replayed, take the same time; and that
-# what cannot be written is refused before anything runs. Holistic Trace Analysis reads the files where FANOUT_PYTHON
-# has it; without it that is left out.
+# what cannot be written is refused before anything runs. Chakra's nodes name no group where it is all ranks, as
+# ASTRA-sim's reader has it. The profiler's files have what Perfetto's importer needs: names, times, and slices of a thread
+# that lie in or beside each other. Holistic Trace Analysis reads them where FANOUT_PYTHON has it; without it that is
+# left out.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
 # Computation 10 us, an all-reduce in which rank 1 comes 5 us late, a message: on streams 7 and 20.
@@ -38,6 +40,25 @@ paste zero one | awk '{ exit !($1 == 10 && $3 == 15 && $2 - $4 > 4.9999 && $2 - 
     complain "rank 0: $(cat zero), rank 1: $(cat one)"
 grep -q '"stream": 20' again.0.json || complain "its stream is not kept"
 
+grep -q comm_type again.0.et && ! grep -q pg_name again.0.et || complain "Chakra: a group's name for all ranks"
+command -v python3 >/dev/null && { python3 - again.0.json again.1.json <<'END' || complain "not what Perfetto reads"; }
+import json, sys
+
+for path in sys.argv[1:]:
+    threads = {}
+    for event in json.load(open(path))["traceEvents"]:
+        assert isinstance(event["pid"], int) and isinstance(event["tid"], int) and event["name"], event
+        if event["ph"] == "X":
+            assert event["ts"] >= 0 and event["dur"] > 0, event
+            threads.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["ts"] + event["dur"]))
+    assert sum(len(slices) for slices in threads.values()) >= 3, path
+    for slices in threads.values():
+        slices.sort(key=lambda one: (one[0], -one[1]))
+        for i, (_, end) in enumerate(slices[:-1]):
+            begin, later = slices[i + 1]
+            assert begin >= end - 1e-6 or later <= end + 1e-6, (path, slices[i], slices[i + 1])
+END
+
 refuses 'should end in .et (Chakra), .json' replay one.trace -s teach-4gpu --record again.goal
 refuses '2 jobs; a file is of one' replay one.trace one.trace -s dgx-h100 --record again.et
 refuses 'no/such' replay one.trace -s teach-4gpu --record no/such/again.et
@@ -50,7 +71,10 @@ if "$python" -c 'import hta' 2>/dev/null; then
     "$python" - <<'END' 2>err || complain "HTA: $(tail -n 3 err)"
 from hta.trace_analysis import TraceAnalysis
 
-frame = TraceAnalysis(trace_dir="hta").get_comm_comp_overlap(visualize=False)
+analysis = TraceAnalysis(trace_dir="hta")
+frame = analysis.get_temporal_breakdown(visualize=False).set_index("rank")  # what each rank computes, in us
+assert list(frame.loc[[0, 1], "compute_time(us)"]) == [10, 15], frame
+frame = analysis.get_comm_comp_overlap(visualize=False)
 assert sorted(frame["rank"]) == [0, 1], frame
 assert (frame["comp_comm_overlap_pctg"] == 0).all(), frame
 END

@@ -68,6 +68,17 @@ static char *group_name(const Trace *trace, guint32 index)
     return g_strdup(group->name);
 }
 
+/* All ranks, by the name that they have where none is said: such nodes are written without a pg_name, which readers
+ * take as all ranks. ASTRA-sim's knows no names but numbers. */
+static gboolean group_goes_without_saying(const Trace *trace, guint32 index, const char *name)
+{
+    const RecordGroup *group = trace_group_at(trace, index);
+    gboolean all = group->n == trace->world && strcmp(name, "world") == 0;
+    for (guint32 r = 0; all && r < group->n; r++)
+        all = group->ranks[r] == r;
+    return all;
+}
+
 static char *groups_json(const Trace *trace)
 {
     GString *json = g_string_new("{");
@@ -99,7 +110,7 @@ static void append_metadata(GByteArray *to, const Trace *trace, const char *grou
     append_message(to, &metadata.base);
 }
 
-static void add_communication(Attributes *to, const Record *r, char **names)
+static void add_communication(Attributes *to, const Trace *trace, const Record *r, char **names)
 {
     if (r->op == RECORD_SEND || r->op == RECORD_RECV) {
         gboolean send = r->op == RECORD_SEND;
@@ -111,7 +122,7 @@ static void add_communication(Attributes *to, const Record *r, char **names)
         if (r->peer != RECORD_NO_PEER)
             add_known(to, CHAKRA_ROOT, r->peer);
     }
-    if (r->group != RECORD_NO_GROUP)
+    if (r->group != RECORD_NO_GROUP && !group_goes_without_saying(trace, r->group, names[r->group]))
         add_string(to, "pg_name", names[r->group]);
     add_known(to, CHAKRA_COMM_SIZE, r->bytes_in);
     add_known(to, CHAKRA_OUT_BYTES, r->bytes_out);
@@ -185,7 +196,7 @@ static void append_node(GByteArray *to, const Trace *trace, guint32 index, const
     node.duration_micros = (r->duration_ps + 500000) / 1000000;
     node.start_time_micros = r->start_ps != RECORD_NO_TIME ? r->start_ps / 1000000 : 0;
     if (r->op != RECORD_COMPUTE)
-        add_communication(&attributes, r, names);
+        add_communication(&attributes, trace, r, names);
     add_own(&attributes, r);
     node.n_attr = attributes.n;
     node.attr = attributes.list;
