@@ -21,6 +21,8 @@ fanout_SOURCES = \
 	cli/coll/plan.h \
 	cli/coll/auto.c \
 	cli/coll/auto.h \
+	cli/coll/late.c \
+	cli/coll/late.h \
 	cli/coll/rows.c \
 	cli/coll/rows.h \
 	cli/coll/table.c \
@@ -49,6 +51,7 @@ fanout_SOURCES = \
 	cli/machine.h \
 	cli/hints.c \
 	cli/hints.h \
+	cli/hints_value.c \
 	cli/hints_word.c \
 	cli/options_hint.c \
 	cli/main.c \

@@ -16,9 +16,21 @@ char *hints_argument(const char *verb, const char *word);
 /* Of words of which one is a short option and its value without a space ("-n=8", "-n8"): "-n 8", to be freed; NULL:
  * none is. */
 char *hints_glued(int argc, char **argv);
+/* A collective's name without what other libraries put around it ("AllReduce" of ncclAllReduce, "all_gather" of
+ * all_gather_into_tensor), to be freed; NULL: there is nothing around it. */
+char *hints_op(const char *name);
 /* A key without its section ("multicast_tags=4", "tags"): the parameters that have it in their name, to be freed; NULL:
  * none has. */
 char *hints_parameter(const char *text);
+/* A value of an option that is a word of another option, or of another program ("packet" of --engine, "all" of -a):
+ * what to write instead; NULL: nothing is known. */
+const char *hints_value(const char *option, const char *value);
+/* What is no whole number, though its option takes one ("gpu3", "4,8", "all"): what to write, to be freed. */
+char *hints_number(const char *verb, const char *option, const char *value);
+/* A value of --set that is no assignment: what to write, to be freed; NULL: nothing is known. */
+char *hints_set(const char *text);
+/* A value of --config that is one: the sentence that refuses it, to be freed; NULL: it may be a file. */
+char *hints_config(const char *text);
 /* A size that is a range or a list ("1M-16M", "1M,2M"): how sizes are given, to be freed; NULL: it is neither. */
 char *hints_size_range(const char *text);
 /* A size with a B is taken in a way which some do not mean: that is told on standard error, once. */

@@ -23,6 +23,21 @@ static const Meant verbs[] = {
     {"simulate", "a collective is run by fanout coll all_reduce, a program by fanout exec"},
     {"trace", "a trace is read by fanout replay FILE; a timeline is written by --perfetto FILE"},
     {"plan", "tables for planners are made by fanout table, an advice by fanout advise"},
+    {"monitor", "a run is watched by an option of its verb: fanout coll all_reduce --monitor 127.0.0.1:0"},
+    {"serve", "a run is watched by an option of its verb: fanout coll all_reduce --monitor 127.0.0.1:0"},
+    {"watch", "a run is watched by an option of its verb: fanout coll all_reduce --monitor 127.0.0.1:0"},
+    {"web", "a page of a run is --html FILE; pages that simulate in a browser are built by ./bootstrap web"},
+    {"gui", "a page of a run is --html FILE; pages that simulate in a browser are built by ./bootstrap web"},
+    {"html", "a page is an option of a verb: fanout coll all_reduce --html FILE"},
+    {"version", "which fanout this is says fanout --version"},
+    {"info", "what of this machine is usable says fanout doctor, what a system is fanout systems NAME"},
+    {"check", "what of this machine is usable says fanout doctor"},
+    {"show", "a system is shown by fanout systems NAME"},
+    {"ls", "systems are listed by fanout systems, tests by fanout bench"},
+    {"best", "the fastest is found by fanout coll all_reduce -a best, by size by fanout advise all_reduce"},
+    {"optimize", "the fastest by size is found by fanout advise all_reduce, a system by fanout sweep"},
+    {"explore", "designs are swept by fanout sweep SPEC.ini"},
+    {"diff", "two reports are compared by fanout compare A.json B.json, two systems by fanout systems A --diff B"},
     {"profile", "where the time goes says fanout coll all_reduce --where; a program is run by fanout exec"},
 };
 
@@ -58,6 +73,27 @@ char *hints_not_a_verb(const char *word)
     if (is_system(word))
         return g_strdup_printf("a system is shown by fanout systems %s, and taken by -s %s", word, word);
     return NULL;
+}
+
+char *hints_op(const char *name)
+{
+    static const char *const before[] = {"torch.distributed.", "dist.", "nccl", "rccl", "MPI_I", "MPI_"};
+    static const char *const behind[] = {"_into_tensor", "_tensor", "_single"};
+    const char *from = name;
+    gsize length = strlen(name);
+
+    for (guint i = 0; i < G_N_ELEMENTS(before) && from == name; i++)
+        if (g_ascii_strncasecmp(name, before[i], strlen(before[i])) == 0)
+            from += strlen(before[i]);
+    length -= (gsize)(from - name);
+    for (guint i = 0; i < G_N_ELEMENTS(behind); i++)
+        if (g_str_has_suffix(from, behind[i])) {
+            length -= strlen(behind[i]);
+            break;
+        }
+    if (length == 0 || length == strlen(name))
+        return NULL;
+    return g_ascii_strncasecmp(from, "bcast", length) == 0 ? g_strdup("broadcast") : g_strndup(from, length);
 }
 
 /* A dash as word processors and slides make of a hyphen. */
@@ -122,6 +158,8 @@ char *hints_argument(const char *verb, const char *word)
         return g_strdup("fanout systems lists all of them, fanout systems NAME shows one");
     if (is_system(word))
         return g_strdup_printf("a system is -s %s", word);
+    if (strcmp(verb, "walk") == 0 && g_ascii_isdigit(word[strcspn(word, "0123456789")]))
+        return hints_option(verb, "--from");
     return strcmp(verb, "coll") == 0 ? argument_of_coll(word) : NULL;
 }
 

@@ -123,12 +123,17 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     for (char **set = options->sets; set && *set; set++) {
         const char *dot = strchr(*set, '.'), *equals = strchr(*set, '=');
         if (!dot || !equals || dot == *set || equals < dot + 2 || !equals[1]) {
-            g_autofree char *meant = dot ? NULL : hints_parameter(*set);
+            g_autofree char *meant = hints_set(*set);
             g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                        "--set: '%s' is not section.key=value, as link.flight_ps=200000%s%s", *set,
-                        meant ? "; a key of this name: " : "", meant ? meant : "");
+                        "--set: '%s' is not section.key=value, as link.flight_ps=200000%s%s", *set, meant ? "; " : "",
+                        meant ? meant : "");
             return FALSE;
         }
+    }
+    g_autofree char *assignment = options->config ? hints_config(options->config) : NULL;
+    if (assignment) {
+        g_set_error_literal(error, CLI_ERROR, CLI_ERROR_USAGE, assignment);
+        return FALSE;
     }
     for (char **fault = raw->faults; fault && *fault; fault++)
         if (!options_add_fault(options, *fault, error))

@@ -20,6 +20,34 @@ static void options_tell_help(GError *error, const Verb *verb)
     options_tell_more(error, "; ", help);
 }
 
+/* "Cannot parse integer value “4,8” for -n", which are GLib's words: also what would be right. */
+static void options_tell_number(GError *error, const Verb *verb)
+{
+    static const char open[] = "\u201c", close[] = "\u201d";
+    const char *from = strstr(error->message, open), *to = from ? strstr(from, close) : NULL;
+    const char *option = strrchr(error->message, ' ');
+
+    if (!to)
+        return;
+    g_autofree char *value = g_strndup(from + strlen(open), (gsize)(to - from) - strlen(open));
+    g_autofree char *right = hints_number(verb->name, option + 1, value);
+    options_tell_more(error, "; ", right);
+}
+
+/* "Missing argument for --html": also of which kind it is. */
+static void options_tell_argument(GError *error, const GOptionEntry *entries)
+{
+    const char *option = strrchr(error->message, ' ') + 1;
+
+    for (const GOptionEntry *entry = entries; entry->long_name; entry++) {
+        const gboolean is_short = option[1] != '-' && option[1] == entry->short_name && !option[2];
+        if (!entry->arg_description || !(is_short || (option[1] == '-' && strcmp(option + 2, entry->long_name) == 0)))
+            continue;
+        g_autofree char *right = g_strdup_printf("%s %s is right", option, entry->arg_description);
+        options_tell_more(error, "; ", right);
+    }
+}
+
 void options_add_hint(GError **error, const Verb *verb, const GOptionEntry *own, const GOptionEntry *common, int argc,
                       char **argv)
 {
@@ -31,6 +59,12 @@ void options_add_hint(GError **error, const Verb *verb, const GOptionEntry *own,
     }
     if (error && *error && strstr((*error)->message, "Cannot parse double"))
         options_tell_more(*error, "; ", "a number is right, as 0.8");
+    if (error && *error && strstr((*error)->message, "Cannot parse integer"))
+        options_tell_number(*error, verb);
+    if (error && *error && strstr((*error)->message, "Missing argument for -")) {
+        options_tell_argument(*error, own);
+        options_tell_argument(*error, common);
+    }
     if (!error || !g_error_matches(*error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
         return;
     const char *option = strrchr((*error)->message, ' '), *name = strstr((*error)->message, "--");

@@ -1,6 +1,7 @@
 /* The words and numbers that options take; they are below every verb, which the options themselves are not. */
 #include <string.h>
 
+#include "cli/hints.h"
 #include "cli/options.h"
 #include "sim/param/nearest.h"
 
@@ -21,9 +22,9 @@ gboolean options_parse_name(const char *what, const char *text, const char *cons
             return TRUE;
         }
     }
-    char *hint = nearest_hint(text, names);
+    const char *meant = hints_value(what, text);
+    g_autofree char *hint = meant ? g_strconcat("; ", meant, NULL) : nearest_hint(text, names);
     g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is unknown%s", what, text, hint);
-    g_free(hint);
     return FALSE;
 }
 

@@ -58,8 +58,9 @@ static int best_compare(gconstpointer a, gconstpointer b)
     return i != j ? (int)i - (int)j : (int)x->proto - (int)y->proto;
 }
 
-/* NULL: none can do it; the reason of the last refusal is the answer. */
-static GArray *best_candidates(const CollGroup *group, const CollSpec *spec, gboolean flows, GError **error)
+/* NULL: none can do it; the last refusal is the answer. leave: without those that the caller leaves out. */
+static GArray *best_candidates(const CollGroup *group, const CollSpec *spec, gboolean flows, gboolean leave,
+                               GError **error)
 {
     GArray *all = g_array_new(FALSE, FALSE, sizeof(Candidate));
     GError *why = NULL;
@@ -71,7 +72,9 @@ static GArray *best_candidates(const CollGroup *group, const CollSpec *spec, gbo
             one.proto = (CollProto)proto;
             gboolean wanted = spec->proto == COLL_PROTO_AUTO || spec->proto == (CollProto)proto;
             gboolean unicast = spec->algo == COLL_UNICAST || spec->unicast;
-            if (!wanted || (flows && proto != COLL_SIMPLE && spec->proto == COLL_PROTO_AUTO) ||
+            if (!wanted || (leave && group->left[*algo] >> proto & 1))
+                continue;
+            if ((flows && proto != COLL_SIMPLE && spec->proto == COLL_PROTO_AUTO) ||
                 (unicast && coll_needs_multicast(spec->op, *algo)))
                 continue;
             g_clear_error(&why);
@@ -107,18 +110,19 @@ gboolean coll_try(const CollGroup *group, const CollSpec *spec, guint64 limit_ps
     gboolean good = coll_run_fidelity(apart, spec, result, error);
     recording_end(recording, NULL);
     recording_free(recording);
-    gboolean clean = good || apart->late;
+    if (good && fabric->n_faults) {
+        g_set_error(error, COLL_ERROR, COLL_ERROR_FAULTS, "requests end with an error");
+        good = FALSE;
+    }
     if (apart->late) {
         sim_abandon(sim);
         coll_free(apart->late); /* and watches of its memory, which warps hold */
         device_abandon(fabric);
         device_flow_end(fabric);
     }
-    if (clean) {
-        coll_group_free(apart);
-        fabric_free(fabric);
-        sim_free(sim);
-    }
+    coll_group_free(apart);
+    fabric_free(fabric);
+    sim_free(sim);
     return good;
 }
 
@@ -133,6 +137,24 @@ static gboolean best_leave_out(CollGroup *group, GError **why)
     g_clear_error(why);
     return TRUE;
 }
+
+/* The same of one that gets stuck, or whose requests end with an error, as with a fault that others do not meet. */
+static gboolean best_drop(CollGroup *group, const CollSpec *spec, GError **why)
+{
+    const gboolean stuck = g_error_matches(*why, COLL_ERROR, COLL_ERROR_STUCK);
+    if (!stuck && !g_error_matches(*why, COLL_ERROR, COLL_ERROR_FAULTS))
+        return FALSE;
+    if (!group->dropped)
+        group->dropped = g_string_new(NULL);
+    g_string_append_printf(group->dropped, "%s%s %s %s", group->dropped->len ? ", " : "", coll_algo_name(spec->algo),
+                           coll_proto_name(spec->proto), stuck ? "gets stuck" : "has requests that end with an error");
+    g_clear_error(why);
+    return TRUE;
+}
+
+const char *coll_group_dropped(const CollGroup *group) { return group->dropped ? group->dropped->str : NULL; }
+
+void coll_group_leave(CollGroup *group, CollAlgo algo, CollProto proto) { group->left[algo] |= (guint8)(1u << proto); }
 
 const char *coll_group_left_out(const CollGroup *group) { return group->left_out; }
 
@@ -151,8 +173,8 @@ static guint64 best_flow_ps(const CollGroup *group, const CollSpec *spec)
 gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
     CollFidelity fidelity = coll_fidelity(group->n, spec); /* the same for all */
-    g_autoptr(GArray) all = best_candidates(group, spec, fidelity != COLL_PACKET, error);
-    if (!all)
+    g_autoptr(GArray) all = best_candidates(group, spec, fidelity != COLL_PACKET, TRUE, NULL);
+    if (!all && !(all = best_candidates(group, spec, fidelity != COLL_PACKET, FALSE, error)))
         return FALSE;
     CollSpec best = *spec;
     guint64 best_ps = 0, best_in_flows_ps = 0;
@@ -171,11 +193,18 @@ gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *resul
         one.fidelity = fidelity;
         one.warmup = 0;
         one.iterations = 1;
-        const guint64 flow_ps = best_flow_ps(group, &one);
+        const guint64 flow_ps = best_ps ? best_flow_ps(group, &one) : 0; /* the first one is compared with none */
+        if (flow_ps && !best_in_flows_ps) {
+            CollSpec in_flows = one;
+            in_flows.algo = best.algo;
+            in_flows.proto = best.proto;
+            best_in_flows_ps = best_flow_ps(group, &in_flows);
+        }
         if (best_in_flows_ps && flow_ps > best_in_flows_ps + best_in_flows_ps / BEST_FLOW_MARGIN)
             continue;
         gboolean good = coll_try(group, &one, best_ps, &took, &why);
-        if (!good && !g_error_matches(why, COLL_ERROR, COLL_ERROR_LATE) && !best_leave_out(group, &why)) {
+        if (!good && !g_error_matches(why, COLL_ERROR, COLL_ERROR_LATE) && !best_leave_out(group, &why) &&
+            !best_drop(group, &one, &why)) {
             g_propagate_error(error, why);
             return FALSE;
         }
@@ -192,5 +221,7 @@ gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *resul
         best.proto = g_array_index(all, Candidate, 0).proto;
     }
     best.fidelity = fidelity;
+    result->algo = best.algo; /* also where it then gets stuck */
+    result->proto = best.proto;
     return coll_run_fidelity(group, &best, result, error);
 }

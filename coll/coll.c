@@ -250,6 +250,7 @@ static gboolean coll_run_once(Coll *coll, GError **error)
             coll->group->late = coll;
             return FALSE;
         }
+        coll->group->late = coll; /* for who ends its simulation; else it is left to the fabric's end */
         g_autofree char *lines = sim_waiters_text(sim);
         g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "%s with %s got stuck; who waits:%s",
                     coll_op_name(coll->spec.op), coll_algo_name(coll->algo), lines);

@@ -141,6 +141,11 @@ void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *us
 /* After COLL_BEST or COLL_UNICAST: why nothing that needs multicast was tried, since the switches' tables have no room
  * for the team; the group's. NULL: they have. */
 const char *coll_group_left_out(const CollGroup *group);
+/* Of the same: which candidates could not win since they do not end well, and why ("sym_mc simple gets stuck, tree ll
+ * has requests that end with an error"); the group's. NULL: none. */
+const char *coll_group_dropped(const CollGroup *group);
+/* Before COLL_BEST or COLL_UNICAST: this is no candidate. What runs where nothing else is left: the first of all. */
+void coll_group_leave(CollGroup *group, CollAlgo algo, CollProto proto);
 /* Of simulations beside the group's own, as those of candidates: they answer questions that arrive there. NULL: none */
 void coll_group_watch(CollGroup *group, WatchPage *page);
 
@@ -195,10 +200,12 @@ typedef struct {
 } CollShape;
 CollShape coll_shape(const CollGroup *group, const CollSpec *spec);
 gboolean coll_shape_equal(const CollShape *a, const CollShape *b);
+/* FALSE of a search: result has which algorithm and protocol won, if they then got stuck (COLL_ERROR_STUCK). */
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 
 /* As coll_run, of a spec that names its algorithm, in a simulation of its own on such a fabric as the group's, which
- * is freed unless it got stuck. COLL_ERROR_LATE: it takes longer than limit_ps, at which it ended; 0: no limit. */
+ * is freed. COLL_ERROR_LATE: it takes longer than limit_ps, at which it ended; 0: no limit. COLL_ERROR_FAULTS: requests
+ * of it ended with an error. */
 gboolean coll_try(const CollGroup *group, const CollSpec *spec, guint64 limit_ps, CollResult *result, GError **error);
 
 /* What coll_run makes of spec->fidelity: COLL_PACKET, COLL_FLOW, or COLL_FIDELITY_AUTO for flows with
@@ -245,6 +252,6 @@ static inline gboolean coll_algo_is_nccl(CollAlgo algo) { return coll_algo_famil
 
 #define COLL_ERROR (coll_error_quark())
 GQuark coll_error_quark(void);
-typedef enum { COLL_ERROR_SPEC, COLL_ERROR_SYSTEM, COLL_ERROR_STUCK, COLL_ERROR_LATE } CollErrorCode;
+typedef enum { COLL_ERROR_SPEC, COLL_ERROR_SYSTEM, COLL_ERROR_STUCK, COLL_ERROR_LATE, COLL_ERROR_FAULTS } CollErrorCode;
 
 #endif

@@ -32,6 +32,8 @@ void coll_group_free(CollGroup *group)
     vas_free(group->vas);
     g_free(group->gpu);
     g_free(group->left_out);
+    if (group->dropped)
+        g_string_free(group->dropped, TRUE);
     g_free(group);
 }
 

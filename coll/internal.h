@@ -24,9 +24,11 @@ struct CollGroup {
     Coll *late;              /* what such a run left; its simulation must go first */
     CollCandidate candidate; /* told of each of a search, or NULL */
     void *candidate_user;
-    char *left_out;       /* why a search left out what needs multicast; NULL: it did not */
-    WatchPage *watch;     /* of simulations beside this one; NULL: not watched */
-    CollAnchors *anchors; /* of larger sizes that were run before, or NULL */
+    char *left_out;          /* why a search left out what needs multicast; NULL: it did not */
+    GString *dropped;        /* candidates of a search that do not end well, and why; NULL: all do */
+    guint8 left[COLL_ALGOS]; /* by algorithm: protocols that are no candidates, a bit each */
+    WatchPage *watch;        /* of simulations beside this one; NULL: not watched */
+    CollAnchors *anchors;    /* of larger sizes that were run before, or NULL */
 };
 
 /* enqueue.cc: NCCL's NVLS of other operations than all_reduce has up to NCCL_MAX_NVLS_ARITY ranks. */

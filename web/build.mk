@@ -37,7 +37,7 @@ machine_sources = $(addprefix machine/,spec.c class.c fail.c error.c machine.c m
 	traces/format/reader.c
 verb_sources = $(addprefix cli/,bench/% coll/% walk/% live/progress.c live/live.c live/samples.c \
 	live/samples_check.c live/limits.c live/monitor/monitor.c live/monitor/args.c live/monitor/status.c \
-	reference/% verb/systems.c verb/run.c command.c hints.c hints_word.c options_hint.c \
+	reference/% verb/systems.c verb/run.c command.c hints.c hints_value.c hints_word.c options_hint.c \
 	interrupt.c machine.c main.c options.c options_check.c run.c system.c words.c)
 # SystemC's side, what maps stacks, and windows of several threads.
 left_out = sim/engine/stack.c sim/engine/domain.c ptx/read/fatbin.c

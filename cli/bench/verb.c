@@ -88,7 +88,12 @@ static GArray *bench_numbers(const char *what, const char *text, guint64 usual, 
 }
 
 /* What the faults of the only run have cost. */
-static void bench_add_faults(const Fabric *fabric, void *report) { fault_add_table(fabric, report); }
+static void bench_add_faults(const Fabric *fabric, void *report)
+{
+    g_autoptr(GArray) costs = fault_costs(fabric);
+    fault_costs_report(costs, report);
+    fault_costs_note_late(costs, sim_now_ps(fabric->sim), report);
+}
 
 /* A waveform is of one simulation, of packets. */
 static gboolean bench_check_wave(const Options *options, const BenchSetup *setup, const GArray *all, GError **error)
@@ -204,6 +209,16 @@ static ExitCode bench_all(const Options *options, Report *report, const BenchSet
     return stuck ? EXIT_WRONG : EXIT_USER;
 }
 
+/* "load_latency, dram_latency" of "latency"; NULL: no test has that word in its name. */
+static char *bench_names_with(const GPtrArray *names, const char *word)
+{
+    GString *found = g_string_new(NULL);
+    for (guint i = 0; i + 1 < names->len && strlen(word) > 2; i++)
+        if (strstr(names->pdata[i], word))
+            g_string_append_printf(found, "%s%s", found->len ? ", " : "", (const char *)names->pdata[i]);
+    return g_string_free(found, found->len == 0);
+}
+
 static void bench_refuse_name(const char *name, GError **error)
 {
     g_autofree char *meant = hints_not_a_verb(name);
@@ -219,8 +234,19 @@ static void bench_refuse_name(const char *name, GError **error)
     g_ptr_array_add(names, (gpointer) "speed");
     g_ptr_array_add(names, NULL);
     const char *near = nearest_name(name, (const char *const *)names->pdata);
+    g_autofree char *having = near                             ? NULL
+                              : strcmp(name, "bandwidth") == 0 ? bench_names_with(names, "_bw")
+                                                               : bench_names_with(names, name);
     g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "no test '%s'%s%s%s 'fanout bench' lists them", name,
-                near ? "; did you mean '" : ";", near ? near : "", near ? "'?" : "");
+                near     ? "; did you mean '"
+                : having ? "; did you mean "
+                         : ";",
+                near     ? near
+                : having ? having
+                         : "",
+                near     ? "'?"
+                : having ? "?"
+                         : "");
 }
 
 /* What runs in packets though flows were asked for, each reason once. */

@@ -11,7 +11,12 @@
 static gboolean coll_bad(GError **error, const char *option, const char *text, const char *const *names,
                          const char *right)
 {
-    const char *near = *text ? nearest_name(text, names) : NULL;
+    const char *meant = hints_value(option, text);
+    const char *near = *text && !meant ? nearest_name(text, names) : NULL;
+    if (meant) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is unknown; %s", option, text, meant);
+        return FALSE;
+    }
     g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is unknown; %s%s%s%s", option, text, right,
                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return FALSE;
@@ -128,6 +133,10 @@ static gboolean coll_bad_op(const char *name, GError **error)
     coll_bad(&failure, "OP", name, coll_op_names,
              "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv, reduce, gather, scatter or "
              "barrier is right");
+    g_autofree char *bare = meant ? NULL : hints_op(name);
+    const char *near = bare ? nearest_name(bare, coll_op_names) : NULL;
+    if (near)
+        meant = g_strdup_printf("did you mean '%s'?", near);
     if (meant)
         options_tell_more(failure, "; ", meant);
     g_propagate_error(error, failure);

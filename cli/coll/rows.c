@@ -1,6 +1,8 @@
 /* See rows.h. */
 #include "cli/coll/rows.h"
 
+#include <string.h>
+
 #include "cli/coll/table.h"
 #include "cli/run.h"
 #include "coll/coll.h"
@@ -41,6 +43,7 @@ static void coll_take(CollRows *rows, Run *run, const UsageMark *mark, const Col
         usage_add_switches(run->fabric, rows->report);
         fault_add_table(run->fabric, rows->report);
     }
+    coll_late_add(rows->late, run->fabric);
     if (run->fabric->n_faults) {
         const FabricFault *first = &g_array_index(run->fabric->faults, FabricFault, 0);
         rows->wrong++;
@@ -56,8 +59,47 @@ static void coll_take(CollRows *rows, Run *run, const UsageMark *mark, const Col
     }
 }
 
-/* `row`: what it gave becomes one; else it is the caller's alone. */
-static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row, CollResult *result, GError **error)
+/* What a search of that size found but for its winner. */
+static void coll_note_search(const CollRows *rows, const CollGroup *group, const char *size)
+{
+    if (coll_group_left_out(group))
+        report_add_note(rows->report, "best, %s: without multicast, since %s", size, coll_group_left_out(group));
+    if (coll_group_dropped(group))
+        report_add_note(rows->report, "best, %s, left out: %s", size, coll_group_dropped(group));
+}
+
+/* Candidates have no bytes that could be checked, their winner has: one whose result is wrong, or which then gets
+ * stuck, is left out of another search. why: NULL, or why it ended. */
+static gboolean coll_leave_winner(CollRows *rows, const CollSpec *spec, const CollResult *result, const char *size,
+                                  const GError *why)
+{
+    const gboolean stuck = g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK);
+    if (!coll_is_search(spec->algo) || (!stuck && (why || result->check != COLL_WRONG)) ||
+        rows->left[result->algo] >> result->proto & 1) /* no other is left */
+        return FALSE;
+    rows->left[result->algo] |= (guint8)(1u << result->proto);
+    live_lock(rows->live);
+    report_add_note(rows->report, "best, %s, left out: %s %s %s%s", size, coll_algo_name(result->algo),
+                    coll_proto_name(result->proto),
+                    stuck ? "gets stuck" : "gives a wrong result: ", stuck ? "" : result->wrong);
+    live_unlock(rows->live, 0);
+    return TRUE;
+}
+
+static void coll_prepare(CollRows *rows, CollGroup *group)
+{
+    coll_group_on_candidate(group, coll_on_candidate, rows->live);
+    coll_group_watch(group, rows->samples.watched.watch);
+    coll_group_share_anchors(group, rows->anchors);
+    for (guint a = 0; a < COLL_ALGOS; a++)
+        for (guint p = 0; p < COLL_PROTOS; p++)
+            if (rows->left[a] >> p & 1)
+                coll_group_leave(group, (CollAlgo)a, (CollProto)p);
+}
+
+/* `row`: what it gave becomes one; else it is the caller's alone. *again: it became none, and is to be run again. */
+static ExitCode coll_simulate_once(CollRows *rows, const CollSpec *spec, gboolean row, CollResult *result,
+                                   gboolean *again, GError **error)
 {
     Run run;
     guint32 gpus = coll_rows_gpus(rows);
@@ -73,27 +115,26 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     Recording *recording = recording_new(run.fabric, row && !flows ? &rows->samples.spec : &rows->samples.watched,
                                          name);
     Recording *ending = recording;
-    if (group) {
-        coll_group_on_candidate(group, coll_on_candidate, rows->live);
-        coll_group_watch(group, rows->samples.watched.watch);
-        coll_group_share_anchors(group, rows->anchors);
-    }
-    if (group && coll_run(group, spec, result, &why)) {
+    if (group)
+        coll_prepare(rows, group);
+    const gboolean ran = group && coll_run(group, spec, result, &why);
+    *again = row && group && coll_leave_winner(rows, spec, result, size, why);
+    if (ran) {
         if (recording_end(g_steal_pointer(&ending), &why)) {
             live_lock(rows->live);
-            if (row) {
+            if (row && !*again) {
                 coll_take(rows, &run, mark, spec, result);
                 coll_auto_add(rows->taken, group, spec, result);
-                if (coll_group_left_out(group))
-                    report_add_note(rows->report, "best, %s: without multicast, since %s", size,
-                                    coll_group_left_out(group));
+                coll_note_search(rows, group, size);
             }
-            live_unlock(rows->live, 1);
+            live_unlock(rows->live, *again ? 0 : 1);
             code = EXIT_DONE;
         }
         coll_group_free(group);
     } else if (g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK)) {
-        code = EXIT_WRONG; /* what still runs is left to run_close */
+        code = *again ? EXIT_DONE : EXIT_WRONG; /* what still runs is left to run_close */
+        if (*again)
+            g_clear_error(&why);
     } else if (group) {
         coll_group_free(group);
     }
@@ -105,6 +146,18 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     recording_free(recording);
     rows->lost |= !sim_trace_end(run.sim);
     run_close(&run);
+    return code;
+}
+
+static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row, CollResult *result, GError **error)
+{
+    gboolean again = TRUE;
+    ExitCode code = EXIT_DONE;
+    memset(rows->left, 0, sizeof rows->left);
+    while (again && code == EXIT_DONE) {
+        again = FALSE;
+        code = coll_simulate_once(rows, spec, row, result, &again, error);
+    }
     return code;
 }
 
@@ -250,7 +303,6 @@ ExitCode coll_rows_run(CollRows *rows, guint64 last, GError **error)
 {
     const CollPlan *plan = rows->plan;
     ExitCode code = EXIT_DONE;
-    live_hold(rows->live, rows->alone);
     COLL_SIZES(plan, type, bytes)
     {
         rows->type = type;
@@ -268,7 +320,6 @@ ExitCode coll_rows_run(CollRows *rows, guint64 last, GError **error)
         coll_add_answer(rows);
     if (code == EXIT_DONE)
         coll_what_if(rows);
-    live_hold(rows->live, FALSE);
     if (code == EXIT_DONE && coll_rows_compare(rows))
         code = coll_compare_size(rows, last, error);
     return code == EXIT_DONE && rows->wrong ? EXIT_WRONG : code;

@@ -6,6 +6,7 @@
 
 #include "cli/coll/answer.h"
 #include "cli/coll/auto.h"
+#include "cli/coll/late.h"
 #include "cli/coll/plan.h"
 #include "cli/live/live.h"
 #include "cli/live/samples.h"
@@ -24,11 +25,13 @@ struct CollRows {
     guint type;                      /* of the plan's, under way */
     gboolean alone;                  /* one row: operations and links are told in full */
     guint wrong;
+    guint8 left[COLL_ALGOS]; /* by algorithm, a bit each: protocols that won a search of this row with a wrong result */
     gboolean extrapolated, flows; /* some row is */
     gboolean lost;                /* the waveform could not be written, which has been said */
     Trace *record;                /* --record; NULL: none */
     Samples samples;
     CollAuto *taken;      /* what auto stood for */
+    CollLate *late;       /* faults that came when a row had ended */
     CollAnchors *anchors; /* of one size for the next */
     CollAnswer *answer;
 };

@@ -15,6 +15,7 @@ static void coll_add_notes(CollRows *rows)
 {
     live_lock(rows->live);
     coll_auto_notes(rows->taken, rows->report);
+    coll_late_notes(rows->late, rows->report);
     if (rows->plan->skipped)
         report_add_note(rows->report, "left out of -d all: %s", rows->plan->skipped);
     if (rows->extrapolated)
@@ -27,6 +28,20 @@ static void coll_add_notes(CollRows *rows)
     live_unlock(rows->live, 0);
 }
 
+/* Kineto's traces have the times of operations, which a list of what ran has not. */
+static gboolean coll_check_record(const char *record, GError **error)
+{
+    if (!write_check_name(record, error) || !file_check("--record", record, error))
+        return FALSE;
+    if (!g_str_has_suffix(record, ".json"))
+        return TRUE;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                "--record: %s: a trace of Kineto has times; write .et (Chakra), .goal or .trace, which fanout replay "
+                "--record FILE.json gives times",
+                record);
+    return FALSE;
+}
+
 static ExitCode coll_report(const System *system, const Options *options, CollPlan *plan, const char *record,
                             gboolean where, gboolean animate, GError **error)
 {
@@ -36,7 +51,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     g_autofree char *settings = coll_args_settings(plan, options);
     CollRows rows = {.system = system, .options = options, .plan = plan};
     const CollSpec first = coll_plan_spec(plan, options, rows.type, plan->min, plan->algo[0]);
-    if ((record && (!write_check_name(record, error) || !file_check("--record", record, error))) ||
+    if ((record && !coll_check_record(record, error)) ||
         !coll_plan_check(plan, system, options, coll_rows_gpus(&rows), &n, &last, error) ||
         (options->stats && !file_check("--stats", options->stats, error)) ||
         !coll_views_check_wave(options, &first, coll_rows_gpus(&rows), n, error))
@@ -54,6 +69,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     if (record)
         rows.record = record_coll_new("coll", coll_rows_gpus(&rows));
     rows.taken = coll_auto_new();
+    rows.late = coll_late_new();
     rows.anchors = coll_anchors_new();
     rows.answer = coll_answer_new(plan, coll_rows_gpus(&rows));
     coll_table_widths(plan, width);
@@ -77,6 +93,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     }
     code = samples_close(&rows.samples, code, error);
     coll_auto_free(rows.taken);
+    coll_late_free(rows.late);
     coll_anchors_free(rows.anchors);
     coll_answer_free(rows.answer);
     trace_free(rows.record);

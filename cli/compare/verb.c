@@ -39,13 +39,20 @@ static int compare_by_class(gconstpointer a, gconstpointer b)
     return x != y ? x - y : x == 2 ? (dx < dy) - (dx > dy) : 0;
 }
 
+/* Behind the point of a number as it stands in a report; one with an exponent may have any. */
+static guint compare_decimals(const char *text)
+{
+    const char *point = text ? strpbrk(text, ".eE") : NULL;
+    return !point ? 0 : *point == '.' ? (guint)strlen(point + 1) : G_MAXUINT;
+}
+
 static void compare_add_row(Table *table, const Difference *one)
 {
     table_text(table, one->where);
     table_text(table, one->key);
     table_text(table, one->a);
     table_text(table, one->b);
-    table_fixed(table, one->change);
+    table_fixed_by(table, one->change, MAX(compare_decimals(one->a), compare_decimals(one->b)));
     table_fixed(table, one->change_pct);
 }
 

@@ -9,9 +9,11 @@
 
 #include "cli/interrupt.h"
 #include "cli/live/monitor/monitor.h"
+#include "sim/host_clock.h"
 #include "sim/report/stream.h"
 
-/* When a run that is not on a terminal first says what it does, and the longest that it is silent then. */
+/* For how long nobody minds that nothing is printed: then rows that are done are shown, and a run that is not on a
+ * terminal first says what it does. The longest that it is silent from there on. */
 #define LIVE_PATIENCE_S 5u
 #define LIVE_PAUSE_MOST_S 300u
 
@@ -19,10 +21,11 @@ struct Live {
     const Options *options;
     Report *report;
     ReportStream *stream;
+    ReportStream *aside; /* to standard error; NULL: rows go to standard output: somebody waits there, or it is CSV */
     Progress *progress;
     guint64 total, done;
     gboolean full; /* standard output took no more */
-    gboolean held; /* live_hold() */
+    gint64 begun_us;
     gboolean over; /* all is written: an interruption comes too late */
     void (*end)(void *user);
     void *end_user;
@@ -65,6 +68,25 @@ static ExitCode live_write(Live *live, GError **error)
     return code;
 }
 
+/* Rows that are done, but not printed. A text opens with its answer, which only all rows can give; so they wait for it,
+ * unless that takes long: then a terminal gets them at once, and the answer below them, while what goes into a file or
+ * a pipe stays whole, the same whatever the host's speed, and standard error has them meanwhile. */
+static void live_show(Live *live)
+{
+    const gboolean text = live->options->format == REPORT_TEXT;
+    const gboolean late = host_clock_us() - live->begun_us >= LIVE_PATIENCE_S * G_USEC_PER_SEC;
+    if (live->over || (text && !late))
+        return;
+    GString *out = g_string_new(NULL);
+    report_stream_rows(live->aside ? live->aside : live->stream, out);
+    if (!live->aside) {
+        live_put(live, out);
+        return;
+    }
+    progress_show(live->progress, out->str);
+    g_string_free(out, TRUE);
+}
+
 static void live_mark(Live *live, const char *why)
 {
     report_add_bool(live->report, "incomplete", TRUE);
@@ -79,9 +101,13 @@ static int live_wait(Live *live, siginfo_t *info)
     for (;;) {
         const struct timespec pause = {.tv_sec = pause_s};
         const int number = sigtimedwait(&live->signals, info, &pause);
+        if (number < 0 && errno == EINTR) /* it was stopped (Ctrl-Z), and goes on */
+            continue;
         if (number > 0 || errno != EAGAIN)
             return number;
         passed_s += pause_s;
+        live_lock(live);
+        live_unlock(live, 0);
         progress_say(live->progress, passed_s);
         pause_s = MIN(passed_s, LIVE_PAUSE_MOST_S);
     }
@@ -121,7 +147,10 @@ static void *live_watch(void *user)
 #ifdef __EMSCRIPTEN__
 static void live_watch_begin(Live *live) { (void)live_watch, (void)live; }
 static void live_watch_end(Live *live) { (void)live; }
+static gboolean live_is_watched(void) { return FALSE; }
 #else
+static gboolean live_is_watched(void) { return isatty(STDOUT_FILENO); }
+
 static void live_watch_begin(Live *live)
 {
     sigemptyset(&live->signals);
@@ -171,7 +200,12 @@ Live *live_new(const Options *options, Report *report, const Table *table, guint
     options_keep_files(options);
     live->options = options;
     live->report = report;
+    live->begun_us = host_clock_us();
     live->stream = report_stream_new(report, table, options->format, widths);
+    if (options->format == REPORT_TEXT && !live_is_watched()) {
+        live->aside = report_stream_new(report, table, REPORT_TEXT, widths);
+        report_stream_bare(live->aside);
+    }
     live->progress = progress_new(total);
     live->total = total;
     progress_set_monitor(live->progress, options->monitor);
@@ -189,20 +223,10 @@ void live_on_end(Live *live, void (*end)(void *user), void *user)
 
 void live_unlock(Live *live, guint64 steps)
 {
-    GString *out = g_string_new(NULL);
     live->done += steps;
     monitor_done(live->options->monitor, live->done);
-    if (!live->held)
-        report_stream_rows(live->stream, out);
-    live_put(live, out);
+    live_show(live);
     pthread_mutex_unlock(&live->lock);
-}
-
-void live_hold(Live *live, gboolean hold)
-{
-    live_lock(live);
-    live->held = hold;
-    live_unlock(live, 0);
 }
 
 Progress *live_progress(Live *live) { return live->progress; }
@@ -213,6 +237,7 @@ static void live_free(Live *live)
     live_watch_end(live);
     progress_free(live->progress);
     report_stream_free(live->stream);
+    report_stream_free(live->aside);
     pthread_mutex_destroy(&live->lock);
     g_free(live);
 }

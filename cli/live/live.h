@@ -5,9 +5,13 @@
  *         ... simulate ...
  *         live_lock(live);
  *         ... add whole rows, notes, facts ...
- *         live_unlock(live, n);                        // they are on standard output now
+ *         live_unlock(live, n);                        // they can be shown now
  *     }
  *     code = live_finish(live, error);                 // the rest of the report, and its files
+ *
+ * Text opens with its answer, which is known when all rows are: it is printed whole at the end. Of a run of more than
+ * five seconds rows are shown as they are done: on a terminal there and then, with the answer below them; else on
+ * standard error. CSV, which has no answer, grows from the first row on; JSON comes whole.
  *
  * Ctrl-C (SIGINT) and SIGTERM are caught from live_new() to live_finish(): what is finished is printed and written to
  * the files, marked incomplete ("incomplete": true, a note), and the process ends with 130. A second one ends it at
@@ -33,9 +37,6 @@ void live_set_total(Live *live, guint64 total); /* where steps are not what its 
 void live_on_stop(Live *live, void (*stop)(void *user), void *user);
 void live_lock(Live *live);
 void live_unlock(Live *live, guint64 steps); /* as many more steps are done */
-/* TRUE: what is finished is not printed yet, since the sentence that it opens with is still looked for; an interruption
- * prints it all the same. FALSE: from the next live_unlock() on. */
-void live_hold(Live *live, gboolean hold);
 Progress *live_progress(Live *live);
 /* Writes what is left and frees. EXIT_USER: some of it could not be written; all else was. */
 ExitCode live_finish(Live *live, GError **error);

@@ -9,6 +9,7 @@
 struct Progress {
     guint64 total, done;
     gboolean terminal, quiet; /* quiet: without a terminal it is not to say anything */
+    gboolean shown;           /* progress_show() has said why */
     GMutex lock;              /* of the words, which progress_say() reads */
     char *step, *more, *hint; /* what it said last */
     Monitor *monitor;
@@ -86,6 +87,24 @@ void progress_say(Progress *progress, guint seconds)
             progress->hint ? "; " : "", progress->hint ? progress->hint : "");
     fflush(stderr);
     g_mutex_unlock(&progress->lock);
+}
+
+#ifdef __EMSCRIPTEN__ /* a page has standard error at the end, behind all of the report */
+static const gboolean progress_is_seen = FALSE;
+#else
+static const gboolean progress_is_seen = TRUE;
+#endif
+
+void progress_show(Progress *progress, const char *rows)
+{
+    if (progress->quiet || !progress_is_seen || !*rows)
+        return;
+    progress_wipe(progress);
+    if (!progress->shown)
+        fputs("fanout: rows as they are done; the report follows on standard output, with its answer first\n", stderr);
+    progress->shown = TRUE;
+    fputs(rows, stderr);
+    progress_draw(progress);
 }
 
 void progress_wipe(Progress *progress)

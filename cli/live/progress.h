@@ -23,6 +23,9 @@ void progress_set_hint(Progress *progress, const char *hint);
 /* Where standard error is no terminal: a line of what is under way, and for how long the run has lasted; with
  * FANOUT_QUIET in the environment, nothing. From any thread. */
 void progress_say(Progress *progress, guint seconds);
+/* Rows that are done, while the report that has them waits for its answer: on standard error, whatever that is, once a
+ * line has said why; with FANOUT_QUIET in the environment, nothing. */
+void progress_show(Progress *progress, const char *rows);
 void progress_free(Progress *progress); /* wipes the line; NULL is fine */
 
 #endif

@@ -155,7 +155,9 @@ void engine_stats_report(Engine *engine, Report *report)
     usage_add_operations(engine->fabric, report);
     usage_add_links(engine->fabric, engine->mark, report);
     usage_add_switches(engine->fabric, report);
-    fault_add_table(engine->fabric, report);
+    g_autoptr(GArray) costs = fault_costs(engine->fabric);
+    fault_costs_report(costs, report);
+    fault_costs_note_late(costs, sim_now_ps(engine->fabric->sim), report);
     engine_faults_report(engine, report);
 }
 

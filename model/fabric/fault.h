@@ -66,5 +66,11 @@ void fault_costs_add(GArray **to, const GArray *from);
 void fault_costs_report(const GArray *costs, Report *report);
 /* That table of one fabric. */
 void fault_add_table(const struct Fabric *fabric, Report *report);
+/* Whether it comes when a run has ended, of which it then says nothing. */
+gboolean fault_is_late(const FaultCost *cost, SimTime end_ps);
+/* A note that such a fault changed nothing. */
+void fault_note_late(const char *name, SimTime from_ps, SimTime end_ps, Report *report);
+/* One for each of them that is. */
+void fault_costs_note_late(const GArray *costs, SimTime end_ps, Report *report);
 
 #endif

@@ -101,3 +101,24 @@ void fault_add_table(const Fabric *fabric, Report *report)
     g_autoptr(GArray) costs = fault_costs(fabric);
     fault_costs_report(costs, report);
 }
+
+/* At the very end is late, too: what happens there, no packet meets. */
+gboolean fault_is_late(const FaultCost *cost, SimTime end_ps)
+{
+    return cost->at_ps[0] != SIMTIME_NEVER && cost->at_ps[0] > 0 && cost->at_ps[0] >= end_ps;
+}
+
+void fault_note_late(const char *name, SimTime from_ps, SimTime end_ps, Report *report)
+{
+    report_add_note(report, "%s comes at %.3f us, when all is over (%.3f us): it changes nothing here", name,
+                    (double)from_ps / PS_PER_US, (double)end_ps / PS_PER_US);
+}
+
+void fault_costs_note_late(const GArray *costs, SimTime end_ps, Report *report)
+{
+    for (guint i = 0; i < costs->len; i++) {
+        const FaultCost *cost = &g_array_index(costs, FaultCost, i);
+        if (fault_is_late(cost, end_ps))
+            fault_note_late(cost->name, cost->at_ps[0], end_ps, report);
+    }
+}

@@ -97,6 +97,8 @@ Table *report_add_table(Report *report, const char *key, const char *title, cons
 void table_text(Table *table, const char *value); /* NULL: null */
 void table_u64(Table *table, guint64 value);
 void table_fixed(Table *table, double value); /* NaN: null; infinity is a programming error */
+/* With fewer decimals than its column has: of a column whose rows are of several kinds. */
+void table_fixed_by(Table *table, double value, guint decimals);
 void table_bool(Table *table, gboolean value);
 void table_null(Table *table); /* of any type */
 guint table_rows(const Table *table);

@@ -10,7 +10,7 @@ struct ReportStream {
     glong *width;
     guint rows;    /* of the table, that are out */
     guint answers; /* the same */
-    gboolean begun;
+    gboolean begun, bare;
 };
 
 ReportStream *report_stream_new(const Report *report, const Table *table, ReportFormat format, const guint *widths)
@@ -24,6 +24,8 @@ ReportStream *report_stream_new(const Report *report, const Table *table, Report
         stream->width[c] = widths[c];
     return stream;
 }
+
+void report_stream_bare(ReportStream *stream) { stream->bare = TRUE; }
 
 void report_stream_free(ReportStream *stream)
 {
@@ -41,7 +43,8 @@ static void stream_head(ReportStream *stream, GString *out)
     if (stream->format == REPORT_CSV) {
         report_csv_head(stream->report, out);
     } else {
-        report_text_facts(stream->report, out);
+        if (!stream->bare)
+            report_text_facts(stream->report, out);
         stream->answers = stream->report->answers->len;
         report_text_widths(stream->table, stream->width);
         report_text_head(stream->table, stream->width, out);

@@ -17,6 +17,8 @@ typedef struct ReportStream ReportStream;
 
 /* table: the report's first. widths: one for each column, copied; NULL: all 0. */
 ReportStream *report_stream_new(const Report *report, const Table *table, ReportFormat format, const guint *widths);
+/* Rows and their head alone, without the facts above them; before the first row. */
+void report_stream_bare(ReportStream *stream);
 /* Appends to `out`; nothing before there is a row. Whole rows only may be in the table. */
 void report_stream_rows(ReportStream *stream, GString *out);
 void report_stream_end(ReportStream *stream, GString *out);

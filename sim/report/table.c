@@ -74,6 +74,11 @@ void table_fixed(Table *table, double value)
     table_add(table, cell_fixed(value, table_next_column(table)->decimals));
 }
 
+void table_fixed_by(Table *table, double value, guint decimals)
+{
+    table_add(table, cell_fixed(value, MIN(decimals, table_next_column(table)->decimals)));
+}
+
 void table_null(Table *table) { table_add(table, (Cell){NULL, table_next_column(table)->type}); }
 
 guint table_rows(const Table *table)

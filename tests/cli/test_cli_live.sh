@@ -1,14 +1,15 @@
 #!/bin/sh
-# Proves that rows appear as they are done; that Ctrl-C and SIGTERM print and write what is finished, marked incomplete,
+# Proves that text opens with its answer, whoever reads it, and that rows of a run of more than five seconds are shown as
+# they are done, on standard error, or on a terminal there and then; that Ctrl-C and SIGTERM print and write what is finished, marked incomplete,
 # with exit 130, in verbs with rows, in a walk and in all others, and a second one ends at once; that an error keeps the
 # rows before it; that progress is told on a terminal alone; and that a search for the best ends early what cannot win,
 # with the right winner.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
-# Waits until `out` has so many lines like PATTERN, for a minute at most.
+# Waits until so many rows like PATTERN are shown, for a minute at most.
 wait_for() { # LINES PATTERN
     for _ in $(seq 1200); do
-        [ "$(grep -c -e "$2" out)" -lt "$1" ] || return 0
+        [ "$(grep -c -e "$2" err)" -lt "$1" ] || return 0
         sleep 0.05
     done
     complain "no $1 lines like $2: $(cat out err)"
@@ -17,8 +18,8 @@ wait_for() { # LINES PATTERN
 interrupt() {
     signal=$1 lines=$2 pattern=$3
     shift 3
-    : >out
-    "$FANOUT" "$@" --html "$work/page.html" >out 2>err &
+    : >err
+    env -u FANOUT_QUIET "$FANOUT" "$@" --html "$work/page.html" >out 2>err &
     pid=$!
     wait_for "$lines" "$pattern"
     kill -s "$signal" $pid
@@ -31,6 +32,39 @@ interrupt() {
     # Who has the page's name among its arguments; not this grep, whose pattern is not what it looks for.
     ! grep -ls -e "$work/page[.]html" /proc/[0-9]*/cmdline >left || complain "$1, $signal: workers still run: $(cat left)"
 }
+# A run of many rows, which sleeps for five seconds in between, as if it took so long.
+slow() { # COMMAND [ARG...]
+    "$@" &
+    pid=$!
+    sleep 0.3
+    kill -s STOP $pid
+    sleep 5.2
+    kill -s CONT $pid
+    wait $pid || complain "$*: exit $?"
+}
+long='coll all_reduce -s dgx-h100 -a ring -b 512K -e 2M -f 2 --fidelity packet --no-what-if'
+# shellcheck disable=SC2086
+"$FANOUT" $long >whole 2>err || complain "$long: exit $?"
+sed -n 2p whole | grep -q '^# > ' && [ ! -s err ] || complain "does not open with its answer: $(cat whole err)"
+# shellcheck disable=SC2086
+(unset FANOUT_QUIET && slow "$FANOUT" $long >out 2>err)
+cmp -s out whole || complain "a slow run prints something else: $(diff whole out)"
+[ "$(grep '^  all_reduce' err)" = "$(grep '^  all_reduce' whole)" ] || complain "rows are not shown as they are done: $(cat err)"
+grep -q '^fanout: rows as they are done; the report follows on standard output, with its answer first$' err ||
+    complain "it is not said why: $(cat err)"
+# shellcheck disable=SC2086
+slow "$FANOUT" $long >out 2>err
+[ ! -s err ] || complain "FANOUT_QUIET is not quiet: $(cat err)"
+if command -v script >/dev/null; then
+    script -qec "'$FANOUT' coll all_reduce -s teach-4gpu -a ring -b 4K -e 16K" /dev/null </dev/null 2>&1 | tr -d '\r' | sed 's/^\(.\[K[^#]*\)*\(.\[K\)//' >out
+    sed -n 2p out | grep -q '^# > ' || complain "a terminal gets no answer first: $(cat out)"
+    script -qec "'$FANOUT' coll all_reduce -a ring -b 4K -e 512M -f 2 --fidelity packet" /dev/null >err </dev/null &
+    pid=$!
+    wait_for 2 '  all_reduce'
+    kill -s TERM "$(cat /proc/$pid/task/$pid/children)" && wait $pid || true
+    sed '/  all_reduce/,$d' err | grep -q '^# > ' && complain "a terminal waits for its rows: $(cat err)"
+fi
+
 sed '/^#/d' "$TOP_SRCDIR/validate/reference/h200/latency.csv" | head -n 8 >rows.csv
 for big in 1 2 3 4; do # minutes of work, behind what is done at once
     echo "stream_bw,read16,0>1,$big,1024,1073741824,100,GB/s"

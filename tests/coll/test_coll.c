@@ -420,6 +420,32 @@ static void test_best_without_team(void **state)
     world_free(world);
 }
 
+/* Proves that a search leaves out what it is told to: its winner then is the second, and where all are left out the
+ * winner is the first again. */
+static void test_best_leaves(void **state)
+{
+    (void)state;
+    World *world = world_new(TRUE);
+    CollGroup *group = coll_group_new(world->fabric, NULL, 4, NULL);
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    CollResult first, second, last;
+    spec.bytes = 1u << 14;
+    spec.algo = COLL_BEST;
+    assert_true(coll_run(group, &spec, &first, NULL));
+    coll_group_leave(group, first.algo, first.proto);
+    assert_true(coll_run(group, &spec, &second, NULL));
+    assert_true(second.algo != first.algo || second.proto != first.proto);
+    assert_true(second.time_ps * 101 / 100 >= first.time_ps); /* other addresses, other links */
+    for (guint a = 0; a < COLL_ALGOS; a++)
+        for (guint p = 0; p < COLL_PROTOS; p++)
+            coll_group_leave(group, (CollAlgo)a, (CollProto)p);
+    assert_true(coll_run(group, &spec, &last, NULL));
+    assert_int_equal(last.algo, first.algo);
+    assert_null(coll_group_dropped(group));
+    coll_group_free(group);
+    world_free(world);
+}
+
 /* Proves that the flags of a barrier reach all ranks where a CTA has fewer threads than there are ranks. */
 static void test_few_threads(void **state)
 {
@@ -497,7 +523,8 @@ int main(void)
         cmocka_unit_test(test_trees_of_nodes), cmocka_unit_test(test_several_at_once),
         cmocka_unit_test(test_other_systems),  cmocka_unit_test(test_auto),
         cmocka_unit_test(test_best),           cmocka_unit_test(test_best_without_team),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_few_threads),
+        cmocka_unit_test(test_best_leaves),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_few_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,9 +17,9 @@ cat >want <<'END'
 where,key,a,b,change,change_pct
 ,system,x,y,,
 rows[nvls 2],verified,true,false,,
-rows[ring 1],time_us,0,5,5.000,
+rows[ring 1],time_us,0,5,5,
 rows[ring 1],verified,,true,,
-rows[nvls 2],time_us,20,15,-5.000,-25.00
+rows[nvls 2],time_us,20,15,-5,-25.00
 rows[nvls 1],,a row,,,
 rows[nvls 4],,,a row,,
 END
@@ -29,7 +29,7 @@ cmp -s out want || complain "differences: $(diff out want)"
 report coll x '{"algo": "nvls", "time_us": 10.0}' n >one.json
 report coll x '{"algo": "ring", "time_us": 11.0}' n >two.json
 "$FANOUT" compare one.json two.json --format csv >out
-printf 'where,key,a,b,change,change_pct\nrows,algo,nvls,ring,,\nrows,time_us,10,11,1.000,10.00\n' | cmp -s - out ||
+printf 'where,key,a,b,change,change_pct\nrows,algo,nvls,ring,,\nrows,time_us,10,11,1,10.00\n' | cmp -s - out ||
     complain "algorithms: $(cat out)"
 says '"equal": 5' compare one.json one.json --format json
 says '--above: 1 more differ' compare one.json two.json --above 10

@@ -175,8 +175,10 @@ void replay_report_add(Report *report, const ReplaySpec *spec, const ReplayJob *
     replay_report_pair(report, jobs, pair);
     replay_report_links(report, spec, result);
     replay_report_switches(report, spec, result);
-    if (result->usage.faults)
+    if (result->usage.faults) {
         fault_costs_report(result->usage.faults, report);
+        fault_costs_note_late(result->usage.faults, result->total_ps, report);
+    }
     if (result->usage.errors > 0) {
         report_add_note(report,
                         "%" G_GUINT64_FORMAT " requests ended with an error, at which a program would end: all "
