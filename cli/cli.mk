@@ -13,6 +13,8 @@ fanout_SOURCES = \
 	cli/bench/answer.h \
 	cli/coll/answer.c \
 	cli/coll/answer.h \
+	cli/coll/compare.c \
+	cli/coll/compare.h \
 	cli/coll/what_if.c \
 	cli/coll/what_if.h \
 	cli/coll/args.c \

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/coll/compare.h"
 #include "cli/coll/table.h"
 #include "cli/run.h"
 #include "coll/coll.h"
@@ -175,27 +176,6 @@ gboolean coll_rows_compare(const CollRows *rows)
     return rows->plan->compare && rows->plan->algos > 1 && rows->plan->types == 1;
 }
 
-/* The search for an all-reduce simulates one-shot, too, in which every GPU sends all to all others: of many GPUs that
- * is more than all that was asked for, by far. It is judged by packets, not by the clock: the same command prints the
- * same. */
-#define COMPARE_CROSSINGS 40000000u /* some ten seconds */
-#define COMPARE_ROWS 8u             /* or so many times what the rows took */
-
-static gboolean coll_compare_is_long(const CollRows *rows, guint64 bytes)
-{
-    CollSpec spec = coll_spec_of(rows, bytes, COLL_UNICAST);
-    const guint32 gpus = coll_rows_gpus(rows);
-    guint64 took = 0;
-    if (coll_fidelity(gpus, &spec) != COLL_PACKET || spec.op != COLL_ALL_REDUCE)
-        return FALSE;
-    for (guint a = 0; a < rows->plan->algos; a++) {
-        const CollSpec row = coll_spec_of(rows, bytes, rows->plan->algo[a]);
-        took += coll_link_crossings(gpus, &row);
-    }
-    spec.algo = COLL_ONESHOT;
-    return coll_link_crossings(gpus, &spec) > MAX(COMPARE_CROSSINGS, COMPARE_ROWS * took);
-}
-
 static ExitCode coll_compare_size(CollRows *rows, guint64 bytes, GError **error)
 {
     for (guint a = 0; a < rows->plan->algos; a++)
@@ -203,15 +183,8 @@ static ExitCode coll_compare_size(CollRows *rows, guint64 bytes, GError **error)
             coll_compare(rows, bytes, &rows->last[a]);
             return EXIT_DONE;
         }
-    if (coll_compare_is_long(rows, bytes)) {
-        live_lock(rows->live);
-        report_add_note(rows->report,
-                        "not compared with the fastest without multicast: to find that for %u GPUs would take much "
-                        "longer than the rows (-a unicast finds it)",
-                        coll_rows_gpus(rows));
-        live_unlock(rows->live, 0);
+    if (coll_compare_is_left_out(rows->plan, rows->options, coll_rows_gpus(rows), bytes, rows->live, rows->report))
         return EXIT_DONE;
-    }
     CollSpec spec = coll_spec_of(rows, bytes, COLL_UNICAST);
     CollResult base;
     GError *why = NULL;
