@@ -70,7 +70,8 @@ def collect(stage: str, native: str) -> List[str]:
                 files.append(copy)
     for path in files:
         os.chmod(path, 0o755)
-        subprocess.run(["strip", "--strip-unneeded", path], check=True)
+        # The build ID is made of debugging information, too, which has the names of folders.
+        subprocess.run(["strip", "--strip-unneeded", "--remove-section=.note.gnu.build-id", path], check=True)
         if os.path.basename(path) != "libfanout_find.so":  # needs none, and no loader may touch it
             place = "$ORIGIN/../lib" if path.endswith("bin/fanout") else "$ORIGIN"
             subprocess.run(["patchelf", "--force-rpath", "--set-rpath", place, path], check=True)
