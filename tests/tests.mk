@@ -380,6 +380,7 @@ tests_traces_fuzz_door_LDADD = $(TEST_LDADD) $(SQLITE_LIBS)
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c cli/hints.c cli/hints_word.c \
+	cli/hints_value.c \
 	cli/command.c cli/options_check.c cli/options_hint.c cli/words.c cli/live/samples_check.c cli/live/monitor/args.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
