@@ -32,7 +32,8 @@
 
 static pid_t exec_child; /* these are for the signal handler alone */
 static ReportStatus *exec_page;
-static gint exec_heard; /* SIGINT or SIGTERM, of which this process heard */
+static gint exec_heard;  /* SIGINT or SIGTERM, of which this process heard */
+static gint exec_ending; /* and whether it heard of any */
 
 /* What the terminal sends goes to the program too. One that has its own handler for Ctrl-C hears of it when its call
  * returns: the page says that kernels are to be ended for that. */
@@ -43,6 +44,7 @@ static void exec_forward(int number, siginfo_t *info, void *context)
         number = SIGTERM; /* the page's button: what runs in the background of a shell ignores SIGINT */
     if (number != SIGHUP)
         g_atomic_int_set(&exec_heard, number);
+    g_atomic_int_set(&exec_ending, 1);
     if (number == SIGINT && exec_page)
         g_atomic_int_inc(&exec_page->interrupts);
     if (exec_child > 0 && info->si_code != SI_KERNEL)
@@ -193,7 +195,8 @@ static ExitCode exec_start(char **program, ReportStatus *status, Owner *owner, g
     close(pipe_fds[1]);
     exec_catch(status);
     if (owner)
-        owner_begin(owner, exec_child, &status->interrupts, &status->page[g_atomic_int_add(&status->pages, 1)]);
+        owner_begin(owner, exec_child, &status->interrupts, &exec_ending,
+                    &status->page[g_atomic_int_add(&status->pages, 1)]);
     gboolean failed = read(pipe_fds[0], &failure, sizeof failure) == sizeof failure;
     close(pipe_fds[0]);
     if (failed) {

@@ -221,6 +221,9 @@ typedef struct {
      * runs: unless signal_comes says that it is about to become such a signal, the program itself will hear of it once
      * its call returns, and kernels that run are ended for that. NULL: none. */
     const gint *signalled, *interrupts; /* atomic: the signal's number, 0: none; how many there were */
+    /* Atomic: not 0 from when the job was told to end. A thread that runs holds time for some milliseconds of the host
+     * alone then, so that a launcher's wait before it kills passes. NULL: never. */
+    const gint *ending;
     void (*on_signal)(int number);
     gboolean (*signal_comes)(void);
     Log *log;

@@ -14,6 +14,7 @@
 
 #define LOOK_LAST_US 2000     /* and in the end */
 #define TELL_AFTER_US 5000000 /* after so long it is said who keeps time from running */
+#define ENDING_QUIET_US 20000 /* host time for which threads of a job that was told to end hold time */
 
 static gint compare_works(gconstpointer a, gconstpointer b)
 {
@@ -62,6 +63,14 @@ static void say_busy(Engine *engine, const TreeRunner *busy, gint64 since_us)
              TELL_AFTER_US / 1000000, (int)busy->tid, busy->name, (int)busy->pid);
 }
 
+/* Host time for which a thread that runs may hold time; 0: for ever. */
+static gint64 patience_us(const EngineSpec *spec)
+{
+    if (!spec->ending || g_atomic_int_get(spec->ending) == 0)
+        return (gint64)spec->quiet_us;
+    return spec->quiet_us > 0 ? MIN((gint64)spec->quiet_us, ENDING_QUIET_US) : ENDING_QUIET_US;
+}
+
 gboolean engine_is_quiet(Engine *engine)
 {
     TreeRunner busy = {0};
@@ -83,7 +92,8 @@ gboolean engine_is_quiet(Engine *engine)
         return FALSE;
     if (engine->still_us == 0)
         engine->still_us = now_us;
-    if (!quiet && engine->spec.quiet_us > 0 && now_us - engine->still_us >= (gint64)engine->spec.quiet_us) {
+    const gint64 most_us = patience_us(&engine->spec);
+    if (!quiet && most_us > 0 && now_us - engine->still_us >= most_us) {
         engine->forced += !engine->was_forced;
         quiet = engine->was_forced = TRUE;
     }

@@ -136,8 +136,10 @@ void engine_stats_report(Engine *engine, Report *report)
     report_add_u64(report, "unfinished_work", (guint64)engine->running, "");
     if (engine->forced > 0) { /* the report depends on the host then, and says so */
         report_add_u64(report, "time_forced", engine->forced, "");
-        report_add_note(report, "time_forced: so often simulated time went on while a thread of the program ran, since "
-                                "cuda.quiet_ms of the host had passed: what the report says depends on the host");
+        report_add_note(report,
+                        "time_forced: so often simulated time went on while a thread of the program ran, since "
+                        "cuda.quiet_ms of the host had passed, or the job was told to end: what the report says "
+                        "depends on the host");
     }
     if (engine->skipped_ps > 0) {
         report_add_fixed(report, "slept_us", (double)engine->skipped_ps / (double)PS_PER_US, 3, "us");

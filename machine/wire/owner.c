@@ -75,7 +75,7 @@ static gpointer owner_main(gpointer data)
     return NULL;
 }
 
-void owner_begin(Owner *owner, pid_t root, const gint *interrupts, WatchPage *watch)
+void owner_begin(Owner *owner, pid_t root, const gint *interrupts, const gint *ending, WatchPage *watch)
 {
     owner->engine_spec = options_engine(&owner->spec, &owner->fabric);
     for (guint i = 0; i < VAS_GPUS_MAX; i++)
@@ -86,6 +86,7 @@ void owner_begin(Owner *owner, pid_t root, const gint *interrupts, WatchPage *wa
     owner->engine_spec.gate = server_gate(owner->server);
     owner->engine_spec.tree_root = root;
     owner->engine_spec.interrupts = interrupts;
+    owner->engine_spec.ending = ending;
     owner->engine_spec.signal_comes = signal_comes;
     owner->engine_spec.watch = watch;
     owner->thread = g_thread_new("fanout-owner", owner_main, owner);

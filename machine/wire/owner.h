@@ -19,8 +19,9 @@ typedef struct Owner Owner;
 Owner *owner_new(GError **error);
 const char *owner_name(const Owner *owner);
 char *owner_page_path(const Owner *owner); /* for WIRE_PAGE_ENV; g_free */
-/* root: the first process of the job; interrupts: atomic, how often the user pressed Ctrl-C. watch may be NULL. */
-void owner_begin(Owner *owner, pid_t root, const gint *interrupts, WatchPage *watch);
+/* root: the first process of the job; interrupts, ending: atomic, how often the user pressed Ctrl-C, and not 0 from
+ * when the job was told to end. watch may be NULL. */
+void owner_begin(Owner *owner, pid_t root, const gint *interrupts, const gint *ending, WatchPage *watch);
 
 typedef struct {
     guint processes;    /* that made calls of the driver */
