@@ -11,14 +11,14 @@ ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP
     -o "$dir/ending" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
 for signal in TERM HUP; do
     # Without a watchdog of its own it would wait for ever; 60 s are for a busy machine, it takes about one.
-    timeout -s KILL 60 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/ending" $signal \
+    timeout --foreground -s KILL 60 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/ending" $signal \
         >"$dir/out" 2>"$dir/err" &
     job=$!
     until grep -q runs "$dir/out" 2>/dev/null; do
         kill -0 $job || { cat "$dir/err"; exit 1; }
         sleep 0.1
     done
-    kill -$signal "$(pgrep -P $job | head -1)"
+    kill -$signal $job # timeout hands it on to exec alone
     code=0
     wait $job || code=$?
     [ $code = 3 ] || { echo "SIG$signal: ended with $code, 3 is the launcher's own"; cat "$dir/err"; exit 1; }
