@@ -32,8 +32,8 @@ row '"work": "memcpy DtoH"' '"count": 1' '"bytes": 524288' '"max_ns": 34268.0' '
 # In one GPU: 1 us, 0.2 us of the memory, and 1 MiB read and written at 1,000 B a ns. A fill only writes.
 row '"work": "memcpy DtoD"' '"count": 1' '"bytes": 1048576' '"max_ns": 3297.2' '"throughput_GBps": 318.025'
 row '"work": "memset"' '"bytes": 4000' '"max_ns": 1204.0' '"throughput_GBps": 3.322'
-# To a peer, by an engine of that: it reads 4,096 packets of 256 B, half by each link, each answered by 17 flits of a ns: 34,816 ns behind what
-# the first one takes without its flits, 1,036.5 - 17, and 1 us of the engine.
+# To a peer, by an engine of that: it reads 4,096 packets of 256 B, half by each link, each answered by 17 flits of a ns:
+# 34,816 ns behind what the first one takes without its flits, 1,036.5 - 17, and 1 us of the engine.
 row '"work": "memcpy peer"' '"count": 1' '"bytes": 1048576' '"max_ns": 36836.0' '"throughput_GBps": 28.466'
 # Behind it three kernels on GPU 0 read and write eight lines of GPU 1 each, half by each link: four requests of a flit and
 # four writes of nine go up, four answers of nine come down, and one acknowledgement of four writes, but for one:

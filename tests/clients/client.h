@@ -72,6 +72,21 @@ static inline void allow(CUdeviceptr va, size_t bytes, int device)
     CHECK(cuMemSetAccess(va, bytes, &desc, 1));
 }
 
+/* Memory of a device, mapped for it, of a whole number of its grains. */
+static inline CUdeviceptr fabric_memory(int device, size_t bytes)
+{
+    CUmemAllocationProp prop = device_memory(device, CU_MEM_HANDLE_TYPE_FABRIC);
+    CUmemGenericAllocationHandle memory;
+    CUdeviceptr va;
+
+    CHECK(cuMemCreate(&memory, bytes, &prop, 0));
+    CHECK(cuMemAddressReserve(&va, bytes, 0, 0, 0));
+    CHECK(cuMemMap(va, bytes, 0, memory, 0));
+    allow(va, bytes, device);
+    CHECK(cuMemRelease(memory));
+    return va;
+}
+
 static inline void use_device(int device)
 {
     CUcontext context;

@@ -74,15 +74,8 @@ static inline void wait_ready(CUlogicalEndpointId id, unsigned n)
 
 static inline CUdeviceptr allocate(int device)
 {
-    CUmemAllocationProp prop = device_memory(device, CU_MEM_HANDLE_TYPE_FABRIC);
-    CUmemGenericAllocationHandle memory;
-    CUdeviceptr va;
+    const CUdeviceptr va = fabric_memory(device, GRAIN);
 
-    CHECK(cuMemCreate(&memory, GRAIN, &prop, 0));
-    CHECK(cuMemAddressReserve(&va, GRAIN, 0, 0, 0));
-    CHECK(cuMemMap(va, GRAIN, 0, memory, 0));
-    allow(va, GRAIN, device);
-    CHECK(cuMemRelease(memory));
     CHECK(cuMemsetD8(va, 0, GRAIN));
     return va;
 }

@@ -27,20 +27,6 @@
 static const char text[] = ".version 9.3\n.target sm_100\n.address_size 64\n" KERNEL("puts", "")
     KERNEL("puts_all", ".multimem");
 
-static CUdeviceptr allocate(int device)
-{
-    CUmemAllocationProp prop = device_memory(device, CU_MEM_HANDLE_TYPE_FABRIC);
-    CUmemGenericAllocationHandle memory;
-    CUdeviceptr va;
-
-    CHECK(cuMemCreate(&memory, GRAIN, &prop, 0));
-    CHECK(cuMemAddressReserve(&va, GRAIN, 0, 0, 0));
-    CHECK(cuMemMap(va, GRAIN, 0, memory, 0));
-    allow(va, GRAIN, device);
-    CHECK(cuMemRelease(memory));
-    return va;
-}
-
 static CUlogicalEndpointId ready_endpoint(int team, CUdeviceptr *memory)
 {
     CUlogicalEndpointProp prop;
@@ -77,7 +63,7 @@ int main(int argc, char **argv)
     CHECK(cuInit(0));
     for (int d = 1; d >= 0; d--) {
         use_device(d);
-        memory[d] = allocate(d);
+        memory[d] = fabric_memory(d, GRAIN);
     }
     CHECK(cuMemAlloc(&out, 16));
     CUlogicalEndpointId id = ready_endpoint(team, memory);

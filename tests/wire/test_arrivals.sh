@@ -4,13 +4,8 @@
 # rank 0 once, by 6 - 2, and once two are. Rank 0 waits for 8 + 0 + 9 + 0 us, rank 1 for 5 + 6 + 9 + 0, rank 2 for
 # 0 + 4 + 0 + 5.
 set -eu
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-. "$TOP_SRCDIR/tests/plain.sh"
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/arrivals.c" \
-    -o "$dir/arrivals" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
+. "$TOP_SRCDIR/tests/wire/program.sh"
+build arrivals
 timeout 100 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/arrivals" >"$dir/out" 2>&1 ||
     { cat "$dir/out"; exit 1; }
 tr -d '\n' <"$dir/report.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' | grep '"late_us"' | sed 's/ *}.*//; s/^{ *//' >"$dir/rows"

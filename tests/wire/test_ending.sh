@@ -2,13 +2,8 @@
 # Proves that a job which is told to end does so although one of its ranks runs without a call and so keeps simulated time
 # from running: the launcher's wait of a second before it kills the rank passes (tests/wire/ending.c).
 set -eu
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-. "$TOP_SRCDIR/tests/plain.sh"
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/ending.c" \
-    -o "$dir/ending" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
+. "$TOP_SRCDIR/tests/wire/program.sh"
+build ending
 for signal in TERM HUP; do
     # Without a watchdog of its own it would wait for ever; 60 s are for a busy machine, it takes about one.
     timeout --foreground -s KILL 60 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/ending" $signal \

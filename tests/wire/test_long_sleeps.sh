@@ -3,13 +3,8 @@
 # condition of a day are as long as they say on every clock, also beside others, and a copy after them takes what it took
 # before. The report leaves out what nothing happened in, and says how much that was: its own time and that are the job's.
 set -eu
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-. "$TOP_SRCDIR/tests/plain.sh"
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/long_sleeps.c" \
-    -o "$dir/long_sleeps" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread
+. "$TOP_SRCDIR/tests/wire/program.sh"
+build long_sleeps -lpthread
 for run in 1 2; do
     timeout 100 "$FANOUT" exec -s teach-4gpu --report "$dir/report$run.json" -- "$dir/long_sleeps" beside >"$dir/out$run" ||
         { cat "$dir/out$run"; echo "ended with $?"; exit 1; }

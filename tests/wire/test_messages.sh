@@ -3,13 +3,8 @@
 # for that the host sends 40 ms later, so that sleeps between two looks are as many on each run. A launcher (mpirun)
 # talks to its ranks so.
 set -eu
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
-. "$TOP_SRCDIR/tests/plain.sh"
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/messages.c" \
-    -o "$dir/messages" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread
+. "$TOP_SRCDIR/tests/wire/program.sh"
+build messages -lpthread
 
 # One sleep of 10 us for each of ten pairs: while the sender sleeps, the other side has both. The option that keeps TCP
 # from waiting is the program's to change.

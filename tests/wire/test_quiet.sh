@@ -2,13 +2,8 @@
 # A thread that polls memory and calls nothing holds simulated time: after five seconds it is named. With cuda.quiet_ms
 # time goes on all the same, and the report says how often, with a note that it depends on the host.
 set -eu
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
-. "$TOP_SRCDIR/tests/plain.sh"
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/waits.c" \
-    -o "$dir/waits" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread
+. "$TOP_SRCDIR/tests/wire/program.sh"
+build waits -lpthread
 
 timeout 60 "$FANOUT" exec --set cuda.quiet_ms=20 --report "$dir/forced.json" -- "$dir/waits" memory >"$dir/out"
 grep -qx seen "$dir/out"

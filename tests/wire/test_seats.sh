@@ -3,13 +3,8 @@
 # of them take memory of one GPU, of another and of the host; whichever of the two computes for long before, the report is
 # the same to the byte, the bytes on each link included.
 set -eu
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-. "$TOP_SRCDIR/tests/plain.sh"
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/seats.c" \
-    -o "$dir/seats" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
+. "$TOP_SRCDIR/tests/wire/program.sh"
+build seats
 for late in 0 1 none 1 0; do
     env -u RANK -u PMI_RANK -u PMIX_RANK -u OMPI_COMM_WORLD_RANK -u MV2_COMM_WORLD_RANK -u SLURM_PROCID \
         timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/$late.json" -- "$dir/seats" "$late" >"$dir/out" 2>&1 ||

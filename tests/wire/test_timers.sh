@@ -2,13 +2,8 @@
 # Proves that timers that are descriptors (timerfd) run in simulated time: once and in periods, by reads, poll and epoll,
 # until a moment of the clock, stopped, closed and over a fork; each is as long as it says to the ns, in each of three runs.
 set -eu
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-. "$TOP_SRCDIR/tests/plain.sh"
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/timers.c" \
-    -o "$dir/timers" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
+. "$TOP_SRCDIR/tests/wire/program.sh"
+build timers
 cat >"$dir/right" <<'END'
 begin 0 0.000
 once 1 250000.000

@@ -3,14 +3,10 @@
 # futexes take exactly what they say, threads that spin see what they wait for, and results and reports are the same
 # bytes in 20 runs, on a quiet host and on a busy one. Time-outs that stay the host's are as long as they say.
 set -eu
-dir=$(mktemp -d)
+. "$TOP_SRCDIR/tests/wire/program.sh"
 busy=
 trap 'kill $busy 2>/dev/null || :; rm -rf "$dir"' EXIT
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
-. "$TOP_SRCDIR/tests/plain.sh"
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/waits.c" \
-    -o "$dir/waits" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread
+build waits -lpthread
 bad=0
 
 run() { # NAME ARGUMENTS...

@@ -73,10 +73,7 @@ static char *group_name(const Trace *trace, guint32 index)
 static gboolean group_goes_without_saying(const Trace *trace, guint32 index, const char *name)
 {
     const RecordGroup *group = trace_group_at(trace, index);
-    gboolean all = group->n == trace->world && strcmp(name, "world") == 0;
-    for (guint32 r = 0; all && r < group->n; r++)
-        all = group->ranks[r] == r;
-    return all;
+    return group->n == trace->world && !group->order && strcmp(name, "world") == 0; /* as many, and they ascend */
 }
 
 static char *groups_json(const Trace *trace)
