@@ -13,7 +13,7 @@ ${CC:-cc} -g -I "$sources/api/include" -I "$sources" -o "$dir/program" "$here/pr
 cp "$here/replayed.trace" "$here/sweep.ini" "$dir"
 
 # NAME COMMAND...: runs it with the recorder, RUNS times: threads of the engine look at what the host does when the host
-# has time, so only what ran each time is part of the route.
+# has time, so only what ran each time is part of the route, and nothing of the files that tests/routes/host lists.
 RUNS=3
 recorded() {
     name=$1 run=0; shift
@@ -44,7 +44,8 @@ while read -r name of begin end left_out; do
         python3 "$here/route.py" "$sources" "$dir/ran-$of-$run/record" "$begin" "$end" $left_out |
             awk '{ for (i = 2; i <= NF; i++) print $1, $i }' >>"$dir/each"
     done
-    LC_ALL=C sort "$dir/each" | uniq -c | awk -v n=$RUNS '$1 == n { print $2, $3 }' >>"$dir/new/$name"
+    LC_ALL=C sort "$dir/each" | uniq -c | awk -v n=$RUNS '$1 == n { print $2, $3 }' |
+        awk 'NR == FNR { host[$1]; next } !($1 in host)' "$here/host" - >>"$dir/new/$name"
     rm "$dir/each"
 done <"$here/routes"
 for name in "$dir"/new/*; do
