@@ -518,7 +518,7 @@ tests_api_test_cuda_registered_SOURCES = tests/api/test_cuda_registered.c tests/
 tests_api_test_cuda_registered_LDADD = $(CUDA_TEST_LDADD)
 # Which files a store, a bind, a load, a launch, a replayed operation and a sweep's point pass: a build whose functions tell
 # when they are entered runs them, and what ran is compared with tests/routes/recorded, or recorded anew. Minutes.
-EXTRA_DIST += tests/routes/budgets tests/routes/program.c tests/routes/record.sh tests/routes/recorder.c \
+EXTRA_DIST += tests/routes/budgets tests/routes/host tests/routes/program.c tests/routes/record.sh tests/routes/recorder.c \
 	tests/routes/replayed.trace tests/routes/route.py tests/routes/routes tests/routes/sweep.ini \
 	tests/routes/recorded/bind tests/routes/recorded/launch tests/routes/recorded/load tests/routes/recorded/replay \
 	tests/routes/recorded/store tests/routes/recorded/sweep
