@@ -157,6 +157,14 @@ class Library(unittest.TestCase):
         with self.assertRaisesRegex(fanout.FanoutUsage, "is closed"):
             sim.run()
 
+    def test_version(self):
+        """Proves that a library of another minor version is refused by a module, with both versions."""
+        code = ("import fanout, fanout.simulator\nfanout.simulator._VERSION = 0x000400\n"
+                "try: fanout.Simulator('teach-4gpu')\n"
+                "except fanout.FanoutError as error: print(error.code, error)\n")
+        said = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
+        self.assertRegex(said, "^FO_SIM_ERROR_VERSION .*libfanout.*is of version 0.3.0, and this module of 0.4.0")
+
     def test_import(self):
         """Proves that importing the module is quick: nothing heavy comes with it."""
         code = "import fanout, sys; print([m for m in ('pandas', 'torch', 'numpy') if m in sys.modules])"
