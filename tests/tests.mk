@@ -404,14 +404,15 @@ tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
 
 # libfanout: against the shared library and its public header.
 LIB_TEST_LDADD = libfanout.la $(GLIB_LIBS) $(CMOCKA_LIBS)
-check_PROGRAMS += tests/lib/fuzz_library tests/lib/test_library tests/lib/test_misuse
+check_PROGRAMS += tests/lib/fuzz_library tests/lib/test_library tests/lib/test_misuse tests/lib/test_send_cost
 EXTRA_DIST += tests/python/checks.py tests/python/notebook.py tests/python/planner.py \
 	tests/python/torch_profile.py \
 	tests/python/torch_ranks.py tests/schema/check.py
 tests_lib_fuzz_library_SOURCES = tests/lib/fuzz_library.c tests/lib/draw.c sim/rng.c
 tests_lib_fuzz_library_CFLAGS = $(AM_CFLAGS) # objects of its own
-tests_lib_fuzz_library_LDADD = $(LIB_TEST_LDADD)
+tests_lib_fuzz_library_LDADD = $(LIB_TEST_LDADD) -lstdc++
 tests_lib_test_library_LDADD = $(LIB_TEST_LDADD)
+tests_lib_test_send_cost_LDADD = $(LIB_TEST_LDADD)
 tests_lib_test_misuse_LDADD = $(LIB_TEST_LDADD) -lstdc++ # which throws, for a program that does
 
 # The CUDA front end: against the shared library, as its users meet it.

@@ -1,6 +1,6 @@
 /* Proves that no drawn call of libfanout's interface ends the program, hangs, or leaves something half done: absurd
- * arguments of every function, calls from callbacks, calls of a second thread, several simulators, and closing in the
- * middle. Each call that is refused has a code with a name and words and changes nothing; each placed thing is told of
+ * arguments of every function, calls from callbacks, exceptions that leave them, calls of a second thread, several
+ * simulators, and closing in the middle. Each call that is refused has a code with a name and words and changes nothing; each placed thing is told of
  * once, and by the end of a run that had no end set; a clock never goes back.
  *
  * An input is a program of calls that its number draws (tests/fuzz.h has the variables), with the arguments of
@@ -25,6 +25,7 @@ typedef struct {
     gboolean good;    /* it was opened */
     gboolean endless; /* holds something that would take minutes: it runs for a moment each time */
     gboolean stopped; /* since its run began */
+    gboolean thrown;  /* likewise: an exception has left a callback */
     guint placed, told;
     guint64 now_ps;
     FoSimMemory memories; /* the largest number */
@@ -48,6 +49,9 @@ static guint64 below(Program *p, guint64 bound) { return draw_below(&p->draw, bo
 
 /* ---- what is told */
 
+/* What `throw std::runtime_error(text)` becomes, which C has no words for. */
+G_GNUC_NORETURN void throw_runtime_error(const char *text) __asm__("_ZSt21__throw_runtime_errorPKc");
+
 static void draw_calls(Program *p, guint n);
 
 static void on_told(User *user, FoSim *sim)
@@ -63,6 +67,11 @@ static void on_told(User *user, FoSim *sim)
     slot->told++;
     if (!below(p, 3))
         draw_calls(p, 1 + (guint)below(p, 3));
+    if (!below(p, 200)) {
+        slot->thrown = slot->stopped = TRUE;
+        TELL(p, "throw\n");
+        throw_runtime_error("drawn");
+    }
 }
 
 static void on_done(FoSim *sim, const FoSimDone *done, void *data)
@@ -229,14 +238,19 @@ static void call_run(Program *p, Slot *slot)
     const gboolean inner = p->draw.is_running;
     TELL(p, "run %td until %" G_GUINT64_FORMAT "%s\n", slot - p->slot, until_ps, inner ? " within" : "");
     p->draw.is_running = TRUE;
-    slot->stopped = inner ? slot->stopped : FALSE;
+    if (!inner)
+        slot->stopped = slot->thrown = FALSE;
     const FoSimError error = fo_sim_run(slot->sim, until_ps);
     p->draw.is_running = inner;
     after(p, slot, error, FALSE);
     if (!slot->good)
         return;
-    HOLDS(inner ? error == FO_SIM_ERROR_BUSY || error == FO_SIM_ERROR_TIME
-                : error == FO_SIM_OK || error == FO_SIM_ERROR_STUCK);
+    if (inner)
+        HOLDS(error == FO_SIM_ERROR_BUSY || error == FO_SIM_ERROR_TIME);
+    else if (slot->thrown)
+        HOLDS(error == FO_SIM_ERROR_CALLBACK);
+    else
+        HOLDS(error == FO_SIM_OK || error == FO_SIM_ERROR_STUCK);
     HOLDS(fo_sim_now_ps(slot->sim) >= slot->now_ps);
     slot->now_ps = fo_sim_now_ps(slot->sim);
     if (whole && !inner && !slot->stopped && error == FO_SIM_OK)

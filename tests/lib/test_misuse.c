@@ -73,7 +73,7 @@ static void test_callbacks(void **state)
 }
 
 /* What `throw std::runtime_error(text)` becomes, which C has no words for. */
-G_GNUC_NORETURN void throw_runtime_error(const char *text) __asm__("_ZSt20__throw_runtime_errorPKc");
+G_GNUC_NORETURN void throw_runtime_error(const char *text) __asm__("_ZSt21__throw_runtime_errorPKc");
 
 static void on_throw(FoSim *sim, void *user)
 {

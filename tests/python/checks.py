@@ -171,6 +171,16 @@ class Library(unittest.TestCase):
         heavy = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, encoding="utf-8", check=True)
         self.assertEqual(heavy.stdout.strip(), "[]")
 
+    def test_import_time(self):
+        """Proves that the import takes at most 0.2 s of the processor beyond Python's own start: the quickest of five."""
+        def seconds(code):
+            before = os.times()
+            subprocess.run([sys.executable, "-c", code], check=True)
+            after = os.times()
+            return after.children_user - before.children_user + after.children_system - before.children_system
+        took = min(seconds("import fanout") for _ in range(5)) - min(seconds("pass") for _ in range(5))
+        self.assertLess(took, 0.2)
+
 
 if __name__ == "__main__":
     unittest.main()
