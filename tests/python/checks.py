@@ -31,6 +31,13 @@ class Command(unittest.TestCase):
         self.assertEqual([units[key] for key in ("time_us", "busbw_GBps", "bytes", "algo")], ["us", "GB/s", "B", ""])
         self.assertEqual(told, [(0, 2), (1, 2), (2, 2)])
 
+    def test_print(self):
+        """Proves that rows without pandas print as a table, each value under its column."""
+        from fanout.rows import Rows
+        self.assertEqual(str(Rows([{"algo": "nvls", "time_us": 8.5}, {"algo": "p2p", "time_us": None}], {}, {})),
+                         "algo  time_us\nnvls      8.5\n p2p         ")
+        self.assertEqual(str(Rows([], {}, {})), "")
+
     def test_settings(self):
         """Proves that what is set is simulated: four flights of 200 ns for 100 make 1220 ns of a load's 820."""
         slow = fanout.System("teach-4gpu", set={"link.flight_ps": "200ns"})
