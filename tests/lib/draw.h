@@ -1,5 +1,5 @@
-/* What tests/lib/fuzz_library.c calls libfanout with: arguments that are right, at the edge of what is, or absurd, each from
- * one random stream. Nothing here calls the library. */
+/* What tests/lib/fuzz_library.c calls libfanout with: arguments that are right, at the edge of what is, or absurd, each
+ * from one random stream. Nothing here calls the library. */
 #ifndef TESTS_LIB_DRAW_H
 #define TESTS_LIB_DRAW_H
 

@@ -1,7 +1,7 @@
 /* Proves that no drawn call of libfanout's interface ends the program, hangs, or leaves something half done: absurd
  * arguments of every function, calls from callbacks, exceptions that leave them, calls of a second thread, several
- * simulators, and closing in the middle. Each call that is refused has a code with a name and words and changes nothing; each placed thing is told of
- * once, and by the end of a run that had no end set; a clock never goes back.
+ * simulators, and closing in the middle. Each call that is refused has a code with a name and words and changes
+ * nothing; each placed thing is told of once, and by the end of a run that had no end set; a clock never goes back.
  *
  * An input is a program of calls that its number draws (tests/fuzz.h has the variables), with the arguments of
  * tests/lib/draw.h; `make fuzz` runs it long, and FUZZ_ONLY tells what is placed and run, a line each. */
