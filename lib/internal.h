@@ -45,7 +45,8 @@ struct FoSim {
     char *text; /* of the last error */
     FoSimError error;
     guint64 placed, done, failed;
-    guint calls; /* of callbacks, one inside the other */
+    guint calls;  /* of callbacks, one inside the other */
+    char *thrown; /* by a callback of this run: what; NULL: nothing was */
     gboolean running, stopped;
 };
 
@@ -87,6 +88,8 @@ gboolean lib_gpus(FoSim *sim, const char *what, const guint32 *gpus, guint32 n, 
 Job *job_new(FoSim *sim, gsize bytes, guint64 at_ps, void (*run)(Job *job));
 /* The same of an event, which is no work that statistics count. */
 Job *job_new_event(FoSim *sim, gsize bytes, guint64 at_ps, void (*run)(Job *job));
+/* A callback, by call(job). An exception that leaves it ends the run (sim->thrown). */
+void job_call(Job *job, void (*call)(void *job));
 /* It has ended, as job->told says: its callback is called, and it is freed. */
 void job_end(Job *job);
 void job_fail(Job *job, FoSimError code, const char *text);

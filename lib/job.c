@@ -1,11 +1,13 @@
 /* What every call of libfanout begins with, its errors, and jobs: what is placed, from its time to its callback. */
 #include "lib/internal.h"
+#include "sim/engine/kernel.h"
 
 /* ---- errors */
 
 static const char *const error_names[FO_SIM_ERRORS] = {
-    "FO_SIM_OK",         "FO_SIM_ERROR_VERSION", "FO_SIM_ERROR_ARGUMENT", "FO_SIM_ERROR_SYSTEM", "FO_SIM_ERROR_TIME",
-    "FO_SIM_ERROR_BUSY", "FO_SIM_ERROR_THREAD",  "FO_SIM_ERROR_FULL",     "FO_SIM_ERROR_STUCK",  "FO_SIM_ERROR_FAULT",
+    "FO_SIM_OK",          "FO_SIM_ERROR_VERSION", "FO_SIM_ERROR_ARGUMENT", "FO_SIM_ERROR_SYSTEM",
+    "FO_SIM_ERROR_TIME",  "FO_SIM_ERROR_BUSY",    "FO_SIM_ERROR_THREAD",   "FO_SIM_ERROR_FULL",
+    "FO_SIM_ERROR_STUCK", "FO_SIM_ERROR_FAULT",   "FO_SIM_ERROR_CALLBACK",
 };
 static const char thread_text[] = "the simulators of this process belong to the thread that opened the first of them; "
                                   "use them there, or in a process of their own";
@@ -128,6 +130,26 @@ Job *job_new(FoSim *sim, gsize bytes, guint64 at_ps, void (*run)(Job *job))
     return job;
 }
 
+void job_call(Job *job, void (*call)(void *job))
+{
+    FoSim *sim = job->owner;
+    g_autofree char *thrown = NULL;
+    sim->calls++;
+    const gboolean whole = kernel_call(call, job, &thrown);
+    sim->calls--;
+    if (whole)
+        return;
+    if (!sim->thrown)
+        sim->thrown = g_steal_pointer(&thrown);
+    sim_stop(sim->sim);
+}
+
+static void job_tell(void *data)
+{
+    const Job *job = data;
+    job->callback(job->owner, &job->told, job->user);
+}
+
 void job_end(Job *job)
 {
     FoSim *sim = job->owner;
@@ -135,11 +157,8 @@ void job_end(Job *job)
     g_queue_unlink(&sim->jobs, &job->link);
     sim->done += job->is_work ? 1 : 0;
     sim->failed += job->told.error != FO_SIM_OK;
-    if (job->callback) {
-        sim->calls++;
-        job->callback(sim, &job->told, job->user);
-        sim->calls--;
-    }
+    if (job->callback)
+        job_call(job, job_tell);
     if (job->free)
         job->free(job);
     g_free(job);

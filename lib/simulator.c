@@ -136,13 +136,15 @@ typedef struct {
     void *user;
 } Scheduled;
 
+static void scheduled_call(void *job)
+{
+    const Scheduled *scheduled = job;
+    scheduled->event(scheduled->job.owner, scheduled->user);
+}
+
 static void scheduled_run(Job *job)
 {
-    const Scheduled *scheduled = (const Scheduled *)(const void *)job;
-    FoSim *sim = job->owner;
-    sim->calls++;
-    scheduled->event(sim, scheduled->user);
-    sim->calls--;
+    job_call(job, scheduled_call);
     job_end(job);
 }
 
@@ -161,6 +163,9 @@ FoSimError fo_sim_schedule(FoSim *sim, uint64_t at_ps, FoSimEvent event, void *u
 
 static FoSimError run_ended(FoSim *sim, SimStatus status)
 {
+    g_autofree char *thrown = g_steal_pointer(&sim->thrown);
+    if (thrown)
+        return lib_fail(sim, FO_SIM_ERROR_CALLBACK, "a callback threw an exception: %s; its run has ended", thrown);
     g_autofree char *receives = status == SIM_IDLE || status == SIM_STUCK ? message_waiters(sim) : NULL;
     if (status != SIM_STUCK && !receives)
         return FO_SIM_OK;

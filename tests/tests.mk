@@ -7,7 +7,7 @@ EXTRA_DIST += tests/ptx/fabric_forms.py tests/ptx/fabric_forms.txt
 EXTRA_DIST += tests/plain.sh tests/wire/program.sh tests/api/endpoint_client.sh tests/summary.sh tests/README.md
 noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/fabric_operations.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
 	tests/model/link_ends.h tests/model/model_test.h tests/ptx/drawn_matrix.h tests/ptx/scalar_matrix.h \
-	tests/fuzz.h tests/model/warp_test.h tests/report_cells.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
+	tests/fuzz.h tests/lib/draw.h tests/model/warp_test.h tests/report_cells.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
@@ -405,15 +405,16 @@ tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
 
 # libfanout: against the shared library and its public header.
 LIB_TEST_LDADD = libfanout.la $(GLIB_LIBS) $(CMOCKA_LIBS)
-check_PROGRAMS += tests/lib/fuzz_library tests/lib/test_library tests/lib/test_misuse
+check_PROGRAMS += tests/lib/fuzz_library tests/lib/test_library tests/lib/test_misuse tests/lib/test_send_cost
 EXTRA_DIST += tests/python/checks.py tests/python/notebook.py tests/python/planner.py \
 	tests/python/torch_profile.py \
 	tests/python/torch_ranks.py tests/schema/check.py
-tests_lib_fuzz_library_SOURCES = tests/lib/fuzz_library.c sim/rng.c
+tests_lib_fuzz_library_SOURCES = tests/lib/fuzz_library.c tests/lib/draw.c sim/rng.c
 tests_lib_fuzz_library_CFLAGS = $(AM_CFLAGS) # objects of its own
-tests_lib_fuzz_library_LDADD = $(LIB_TEST_LDADD)
+tests_lib_fuzz_library_LDADD = $(LIB_TEST_LDADD) -lstdc++
 tests_lib_test_library_LDADD = $(LIB_TEST_LDADD)
-tests_lib_test_misuse_LDADD = $(LIB_TEST_LDADD)
+tests_lib_test_send_cost_LDADD = $(LIB_TEST_LDADD)
+tests_lib_test_misuse_LDADD = $(LIB_TEST_LDADD) -lstdc++ # which throws, for a program that does
 
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)

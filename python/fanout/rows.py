@@ -29,8 +29,17 @@ class Rows(List[Dict[str, Any]]):
         fields = [field.with_metadata({"unit": self.units.get(field.name, "")}) for field in table.schema]
         pyarrow.parquet.write_table(pyarrow.Table.from_arrays(table.columns, schema=pyarrow.schema(fields)), path)
 
+    def _columns(self) -> List[str]:
+        return list(dict.fromkeys(key for row in self for key in row))
+
+    def __str__(self) -> str:
+        """A table, as a DataFrame prints one: names of columns, which have their units, and rows."""
+        lines = [self._columns()] + [[_cell(row.get(c)) for c in self._columns()] for row in self]
+        widths = [max(map(len, cells)) for cells in zip(*lines)]
+        return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in lines)
+
     def _repr_html_(self) -> str:
-        columns = list(dict.fromkeys(key for row in self for key in row))
+        columns = self._columns()
         head = "".join(f"<th>{html.escape(c)}<br><small>{html.escape(self.units.get(c, ''))}</small></th>"
                        for c in columns)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(_cell(row.get(c)))}</td>" for c in columns) + "</tr>"

@@ -52,6 +52,11 @@ guint kernel_threads_parked(void);
 void kernel_threads_trim(guint keep); /* from the pump: lets parked threads beyond `keep` end */
 gsize kernel_thread_stack_used(const KernelThread *thread);
 
+/* ---- other people's C++ ---- */
+
+/* call(arg). FALSE when an exception left it; *message then says which (g_free). */
+gboolean kernel_call(KernelMain call, void *arg, char **message);
+
 /* ---- one notification for one event: the reference calendar ---- */
 
 typedef void (*KernelNotified)(void *user, Event *event);

@@ -291,6 +291,22 @@ void kernel_notify_disarm(guint32 index)
     k->slots_free.push_back(index);
 }
 
+/* ---- other people's C++ ---- */
+
+gboolean kernel_call(KernelMain call, void *arg, char **message)
+{
+    try {
+        call(arg);
+    } catch (const std::exception &error) {
+        *message = g_strdup(error.what());
+        return FALSE;
+    } catch (...) {
+        *message = g_strdup("an exception of unknown type");
+        return FALSE;
+    }
+    return TRUE;
+}
+
 /* ---- waveforms ---- */
 
 struct KernelVcd {

@@ -72,6 +72,103 @@ static void test_callbacks(void **state)
     assert_int_equal(fo_sim_close(other), FO_SIM_OK);
 }
 
+/* What `throw std::runtime_error(text)` becomes, which C has no words for. */
+G_GNUC_NORETURN void throw_runtime_error(const char *text) __asm__("_ZSt21__throw_runtime_errorPKc");
+
+static void on_throw(FoSim *sim, void *user)
+{
+    (void)sim;
+    throw_runtime_error(user);
+}
+
+static void on_done_throw(FoSim *sim, const FoSimDone *done, void *user)
+{
+    assert_int_equal(done->error, FO_SIM_OK);
+    on_throw(sim, user);
+}
+
+static void on_event(FoSim *sim, void *user)
+{
+    (void)sim;
+    ++*(guint *)user;
+}
+
+/* Proves that an exception which leaves a callback is an error of its run alone, at its time: what stands behind it
+ * follows in the next run, and the simulator closes. */
+static void test_exceptions(void **state)
+{
+    (void)state;
+    for (int reference = 0; reference < 2; reference++) {
+        const FoSimSpec spec = {.version = FO_SIM_VERSION, .system = "teach-4gpu", .reference = reference};
+        const FoSimMessage message = {0, 1, 16, 0};
+        guint calls = 0;
+        FoSim *sim;
+        assert_int_equal(fo_sim_open(&sim, &spec), FO_SIM_OK);
+        assert_int_equal(fo_sim_schedule(sim, 1000, on_throw, "no such rank"), FO_SIM_OK);
+        assert_int_equal(fo_sim_schedule(sim, 2000, on_event, &calls), FO_SIM_OK);
+        assert_int_equal(fo_sim_send(sim, 3000, &message, on_done_throw, "no such tag"), FO_SIM_OK);
+        assert_int_equal(fo_sim_run(sim, FO_SIM_FOREVER), FO_SIM_ERROR_CALLBACK);
+        assert_non_null(strstr(fo_sim_error_text(sim), "a callback threw an exception: no such rank"));
+        assert_int_equal(fo_sim_now_ps(sim), 1000);
+        assert_int_equal(calls, 0);
+        assert_int_equal(fo_sim_run(sim, FO_SIM_FOREVER), FO_SIM_ERROR_CALLBACK);
+        assert_non_null(strstr(fo_sim_error_text(sim), "no such tag"));
+        assert_int_equal(calls, 1);
+        assert_int_equal(fo_sim_run(sim, FO_SIM_FOREVER), FO_SIM_OK);
+        assert_int_equal(fo_sim_close(sim), FO_SIM_OK);
+    }
+    assert_string_equal(fo_sim_error_name(FO_SIM_ERROR_CALLBACK), "FO_SIM_ERROR_CALLBACK");
+}
+
+#define REFUSES(code, sim, text, call)                                                                                 \
+    do {                                                                                                               \
+        assert_int_equal((call), code);                                                                                \
+        if (!strstr(fo_sim_error_text(sim), text))                                                                     \
+            fail_msg("no '%s' in: %s", text, fo_sim_error_text(sim));                                                  \
+    } while (0)
+
+/* Proves that sizes which do not fit, alone or behind an offset, are named, and change nothing: 64 GiB is the most that
+ * memory, a message or a collective has. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    const guint64 most = 1ull << 36;
+    const guint32 gpus[] = {0, 1, 2, 3};
+    FoSim *sim = open_teach();
+    FoSimMemory memory = 0, none = 7;
+    guint8 data[16] = {0};
+    assert_int_equal(fo_sim_memory(sim, 1, 4096, &memory), FO_SIM_OK);
+    for (int i = 0; i < 3; i++) {
+        const guint64 bytes = (const guint64[]){0, most + 1, G_MAXUINT64}[i];
+        const FoSimMessage message = {0, 1, bytes, 0};
+        const FoSimCollective coll = {.op = "all_reduce", .bytes = bytes};
+        REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "bytes", fo_sim_memory(sim, 0, bytes, &none));
+        REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "bytes", fo_sim_team(sim, gpus, 4, bytes, &none, NULL));
+        REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "bytes", fo_sim_send(sim, 0, &message, NULL, NULL));
+        REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "bytes", fo_sim_recv(sim, 0, &message, NULL, NULL));
+        REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "bytes", fo_sim_coll(sim, 0, &coll, NULL, NULL));
+    }
+    assert_int_equal(none, 0);
+    const struct {
+        guint64 offset, bytes;
+    } behind[] = {{4096, 4}, {4080, 32}, {G_MAXUINT64 - 15, 32}, {16, G_MAXUINT64 - 15}, {0, G_MAXUINT64 - 3}};
+    for (size_t i = 0; i < G_N_ELEMENTS(behind); i++) {
+        const FoSimAccess access = {FO_SIM_LOAD, .memory = memory, .offset = behind[i].offset,
+                                    .bytes = behind[i].bytes};
+        REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "4096", fo_sim_place(sim, 0, &access, NULL, NULL));
+        REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "4096", fo_sim_write(sim, memory, behind[i].offset, data, behind[i].bytes));
+        REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "4096", fo_sim_read(sim, memory, behind[i].offset, data, behind[i].bytes));
+    }
+    const FoSimCollective many = {.op = "all_reduce", .bytes = 1024, .gpus = gpus, .n = G_MAXUINT32};
+    REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "4294967295", fo_sim_coll(sim, 0, &many, NULL, NULL));
+    REFUSES(FO_SIM_ERROR_ARGUMENT, sim, "4294967295", fo_sim_team(sim, gpus, G_MAXUINT32, 64, &none, NULL));
+    REFUSES(FO_SIM_ERROR_TIME, sim, "18446744073709551615", fo_sim_schedule(sim, G_MAXUINT64, on_event, NULL));
+    FoSimStatistics now;
+    assert_int_equal(fo_sim_statistics(sim, &now, sizeof now), FO_SIM_OK);
+    assert_int_equal(now.placed, 0);
+    assert_int_equal(fo_sim_close(sim), FO_SIM_OK);
+}
+
 static gpointer on_thread(gpointer data)
 {
     FoSim *sim = data, *own;
@@ -170,10 +267,8 @@ static void test_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open),
-        cmocka_unit_test(test_callbacks),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_drawn),
+        cmocka_unit_test(test_open),  cmocka_unit_test(test_callbacks), cmocka_unit_test(test_exceptions),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_threads),   cmocka_unit_test(test_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

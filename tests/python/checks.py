@@ -31,6 +31,13 @@ class Command(unittest.TestCase):
         self.assertEqual([units[key] for key in ("time_us", "busbw_GBps", "bytes", "algo")], ["us", "GB/s", "B", ""])
         self.assertEqual(told, [(0, 2), (1, 2), (2, 2)])
 
+    def test_print(self):
+        """Proves that rows without pandas print as a table, each value under its column."""
+        from fanout.rows import Rows
+        self.assertEqual(str(Rows([{"algo": "nvls", "time_us": 8.5}, {"algo": "p2p", "time_us": None}], {}, {})),
+                         "algo  time_us\nnvls      8.5\n p2p         ")
+        self.assertEqual(str(Rows([], {}, {})), "")
+
     def test_settings(self):
         """Proves that what is set is simulated: four flights of 200 ns for 100 make 1220 ns of a load's 820."""
         slow = fanout.System("teach-4gpu", set={"link.flight_ps": "200ns"})
@@ -157,11 +164,29 @@ class Library(unittest.TestCase):
         with self.assertRaisesRegex(fanout.FanoutUsage, "is closed"):
             sim.run()
 
+    def test_version(self):
+        """Proves that a library of another minor version is refused by a module, with both versions."""
+        code = ("import fanout, fanout.simulator\nfanout.simulator._VERSION = 0x000400\n"
+                "try: fanout.Simulator('teach-4gpu')\n"
+                "except fanout.FanoutError as error: print(error.code, error)\n")
+        said = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
+        self.assertRegex(said, "^FO_SIM_ERROR_VERSION .*libfanout.*is of version 0.3.0, and this module of 0.4.0")
+
     def test_import(self):
         """Proves that importing the module is quick: nothing heavy comes with it."""
         code = "import fanout, sys; print([m for m in ('pandas', 'torch', 'numpy') if m in sys.modules])"
         heavy = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, encoding="utf-8", check=True)
         self.assertEqual(heavy.stdout.strip(), "[]")
+
+    def test_import_time(self):
+        """Proves that the import takes at most 0.2 s of the processor beyond Python's own start: the quickest of five."""
+        def seconds(code):
+            before = os.times()
+            subprocess.run([sys.executable, "-c", code], check=True)
+            after = os.times()
+            return after.children_user - before.children_user + after.children_system - before.children_system
+        took = min(seconds("import fanout") for _ in range(5)) - min(seconds("pass") for _ in range(5))
+        self.assertLess(took, 0.2)
 
 
 if __name__ == "__main__":

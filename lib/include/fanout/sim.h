@@ -12,7 +12,8 @@
  * on. What is placed happens at its time, in the order of (time, order of placing); the same calls give the same times.
  *
  * Callbacks are called from fo_sim_run(), with the clock standing at the time of what they tell. They may place more,
- * and ask; they may not run or close a simulator (FO_SIM_ERROR_BUSY), and no exception may leave them.
+ * and ask; they may not run or close a simulator (FO_SIM_ERROR_BUSY). An exception of C++ that leaves one ends the run
+ * (FO_SIM_ERROR_CALLBACK), and the next one goes on behind it.
  *
  * Errors are codes; fo_sim_error_text() has the words of the last one: what was wrong and what would be right. A call
  * that fails has no effect. Nothing here ends the program, but for a host that has no memory left.
@@ -57,6 +58,7 @@ typedef enum {
     FO_SIM_ERROR_FULL,     /* the switches' tables, or the host's memory */
     FO_SIM_ERROR_STUCK,    /* nothing is due, and something waits: the text says what for */
     FO_SIM_ERROR_FAULT,    /* an access that hardware refuses, or that was lost to a fault */
+    FO_SIM_ERROR_CALLBACK, /* an exception has left a callback: the text says which */
     FO_SIM_ERRORS
 } FoSimError;
 
