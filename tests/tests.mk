@@ -321,6 +321,7 @@ check_PROGRAMS += \
 	tests/model/test_issue_rate \
 	tests/model/test_switch \
 	tests/model/test_topology \
+	tests/model/test_trunk_rows \
 	tests/model/test_arrival_queue \
 	tests/model/test_engines \
 	tests/model/test_usage \
@@ -588,7 +589,7 @@ mutants: mutants/Makefile
 PYTHON3 = python3
 mutants/Makefile:
 	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && \
-	  ./configure --quiet CFLAGS='-O2 -fvisibility=default -fno-semantic-interposition'
+	  ./configure --quiet CFLAGS='-g -O2 -fvisibility=default -fno-semantic-interposition'
 mutants-clean:
 	rm -rf mutants mutants-reach mutants-*.log
 
