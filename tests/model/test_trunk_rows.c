@@ -59,6 +59,11 @@ static const struct {
      * until that is known, at the end of the picosecond and a flight later; so it starts 309.001 ns behind the first
      * instead of 27. On the second trunk the first has made room by then, as much later. */
     {4, 4, "topology.trunk_credits_flits=35", 1949001},
+    /* Rooms freed within 32.768 ns are told together: those of the first answer, freed at 1,272 ns, at 39 * 32.768 =
+     * 1,277.952, and at the sender at 1,377.952; those behind the spine, freed at 1,481, at 1,507.328. There the fourth
+     * starts at 1,607.328 and takes 209 to the leaf and 159 to the reader. */
+    {4, 4, "topology.trunk_credits_flits=35 link.credit_batch_ps=32768", 1975328},
+    {4, 4, "topology.trunk_credits_flits=35 link.credit_batch_ps=65535", 1975328}, /* the power of two below */
     {3, 4, "topology.trunk_credits_flits=32", 847000},
 };
 
