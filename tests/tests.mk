@@ -66,6 +66,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_stats_pandas.sh \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
+	tests/cli/test_columns.sh \
 	tests/ptx/test_fabric_forms.sh \
 	tests/cli/test_policy.sh \
 	tests/model/test_component.sh \
