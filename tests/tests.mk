@@ -35,6 +35,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_fabric_kernels.sh \
 	tests/api/test_cuda_report.sh \
 	tests/api/test_cuda_sentences.sh \
+	tests/api/test_report_groups.sh \
 	tests/api/test_report_rows.sh \
 	tests/clients/test_ptx_clients.sh \
 	tests/clients/test_torch.sh \
@@ -51,6 +52,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_found.sh \
 	tests/cli/test_advise.sh \
 	tests/cli/test_advise_settings.sh \
+	tests/cli/test_answer_numbers.sh \
 	tests/cli/test_answers.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
@@ -195,7 +197,7 @@ check-ptx: tests/ptx/test_ptx_random tests/ptx/test_ptx_drawn tests/device/kerne
 EXTRA_DIST += tests/bench/instructions.recorded
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_sentences.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
 	tests/wire/messages.c
-EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_groups.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
 	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c tests/wire/long_sleeps.c tests/wire/seats.c tests/wire/timers.c \
 	tests/wire/ending.c
 
