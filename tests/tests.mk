@@ -329,6 +329,7 @@ check_PROGRAMS += \
 	tests/model/test_engines \
 	tests/model/test_usage \
 	tests/model/test_vas \
+	tests/observe/test_series_sum \
 	tests/observe/test_walk \
 	tests/model/test_warp \
 	tests/random/test_bounds \
