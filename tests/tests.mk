@@ -288,6 +288,7 @@ check_PROGRAMS += \
 	tests/coll/test_trays \
 	tests/coll/test_where \
 	tests/validate/test_error_model \
+	tests/validate/test_groups \
 	tests/explore/test_explore \
 	tests/model/test_analytic \
 	tests/model/test_conservation \
