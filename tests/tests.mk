@@ -35,6 +35,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_fabric_kernels.sh \
 	tests/api/test_cuda_report.sh \
 	tests/api/test_cuda_sentences.sh \
+	tests/api/test_ptx_trace.sh \
 	tests/api/test_report_groups.sh \
 	tests/api/test_report_rows.sh \
 	tests/clients/test_ptx_clients.sh \
