@@ -76,9 +76,9 @@ static guint64 answers_after_a_read(const char *hold_off)
 }
 
 /* Proves that for ack_hold_off_ps after a read's answer writes are acknowledged one by one, and no longer: the answer
- * leaves at 452 ns (50 to the port, 2 flits, 2 flights and a switch of 100, 100 of the L2) and is there at 820; the first
- * write arrives 368 ns later (50, 18 flits, 300), 736 ns behind what left, and each other one 9 ns behind the one
- * before. */
+ * leaves at 452 ns (50 to the port, 2 flits, 2 flights and a switch of 100, 100 of the L2) and is there at 820; the
+ * first write arrives 368 ns later (50, 18 flits, 300), 736 ns behind what left, and each other one 9 ns behind the
+ * one before. */
 static void test_hold_off(void **state)
 {
     (void)state;
@@ -185,8 +185,8 @@ static void test_response_queue(void **state)
     bed_close(&bed);
 }
 
-/* Proves how many answers may wait behind the one that has the wire: from when they are asked for, through 100 ns of the
- * L2; a request that comes meanwhile, a ns behind the one before, is held up when so many do. */
+/* Proves how many answers may wait behind the one that has the wire: from when they are asked for, through 100 ns of
+ * the L2; a request that comes meanwhile, a ns behind the one before, is held up when so many do. */
 static void test_response_room(void **state)
 {
     static const struct {

@@ -149,8 +149,8 @@ static void test_replay(void **state)
     }
 }
 
-/* Proves that [link] error_ppb is that of every link: of 200 writes by one link to another GPU half of the packets up are
- * hit, with the bounds of test_replay. */
+/* Proves that [link] error_ppb is that of every link: of 200 writes by one link to another GPU half of the packets up
+ * are hit, with the bounds of test_replay. */
 static void test_error_row(void **state)
 {
     static const struct {

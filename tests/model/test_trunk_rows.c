@@ -34,10 +34,10 @@ static SimTime read_ps(guint16 from, guint n, const char *set, SimEngine engine)
     return last_ps;
 }
 
-/* Within a group a read takes what it takes on teach-4gpu, 820 ns (test_request_times.c): four flights of 100 ns and two
- * switches of 100, and flits of a ns, 1 + 1 there and 9 + 9 back. Across there are two trunks more each way, each with
- * its flight and the switch behind it, and with the flits once more: 4 * 200 + 2 * (1 + 9) = 820 ns more.
- * Of four reads each answer comes 9 ns after the one before. */
+/* Within a group a read takes what it takes on teach-4gpu, 820 ns (test_request_times.c): four flights of 100 ns and
+ * two switches of 100, and flits of a ns, 1 + 1 there and 9 + 9 back. Across there are two trunks more each way, each
+ * with its flight and the switch behind it, and with the flits once more: 4 * 200 + 2 * (1 + 9) = 820 ns more. Of
+ * four reads each answer comes 9 ns after the one before. */
 static const struct {
     guint16 from;
     guint n;
@@ -67,6 +67,7 @@ static const struct {
     {3, 4, "topology.trunk_credits_flits=32", 847000},
 };
 
+/* Proves what each row adds to a read that it is on the way of, and that it is on no other's, with both engines. */
 static void test_times(void **state)
 {
     (void)state;
@@ -79,8 +80,8 @@ static void test_times(void **state)
     }
 }
 
-/* Switches and trunks of a system of two groups of four GPUs: a leaf for each group and link, of which each has so many
- * trunks to each of the spines of its place. */
+/* Proves how many switches and trunks there are: of two groups of four GPUs a leaf for each group and link, of which each
+ * has so many trunks to each of the spines of its place. */
 static void test_counts(void **state)
 {
     static const struct {

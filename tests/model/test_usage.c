@@ -190,9 +190,9 @@ static void test_operation_columns(void **state)
     assert_non_null(strstr(one, "\nmulticast 1,multimem.st,1,128,825.0,825.0,825.0,825.0,0.16\n"));
 }
 
-/* Proves what switches count. The second of two stores comes 9 ns behind the first, whose replicas leave in two rounds
- * of five cycles of a ns: it waits. With 64 B a cycle the rounds take 6 ns: it does not. With one tag it waits for that, too.
- * A reduction has four operands of 128 B: in 1,024 B there is room for two, and the third waits. */
+/* Proves what switches count. The second of two stores comes 9 ns behind the first, whose replicas leave in two
+ * rounds of five cycles of a ns: it waits. With 64 B a cycle the rounds take 6 ns: it does not. With one tag it waits
+ * for that, too. A reduction has four operands of 128 B: in 1,024 B there is room for two, and the third waits. */
 static void test_switch_columns(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Branches by an index (brx.idx): each lane goes where its index says, lanes that went apart meet again, and a table may
- * name a label twice. Each kernel runs with answers at once and a turn later. */
+/* Branches by an index (brx.idx): each lane goes where its index says, lanes that went apart meet again, and a table
+ * may name a label twice. Each kernel runs with answers at once and a turn later. */
 #include "tests/test.h"
 
 #include "tests/ptx/flat_host.h"
@@ -30,7 +30,8 @@ static void run(const char *text, gboolean late)
     flat_free(flat);
 }
 
-/* Lane l goes to the place of l % 4, of which the last is the first's label again; behind them all 32 lanes are there. */
+/* Lane l goes to the place of l % 4, of which the last is the first's label again; behind them all 32 lanes are
+ * there. */
 static void test_by_lane(void **state)
 {
     static const char text[] = BEGIN

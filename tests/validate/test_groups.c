@@ -68,6 +68,7 @@ static const ValidateFidelity *group_named(const char *key)
     return group;
 }
 
+/* Proves of which group a row is, at both edges of each. */
 static void test_groups(void **state)
 {
     (void)state;
