@@ -80,8 +80,8 @@ static void test_times(void **state)
     }
 }
 
-/* Proves how many switches and trunks there are: of two groups of four GPUs a leaf for each group and link, of which each
- * has so many trunks to each of the spines of its place. */
+/* Proves how many switches and trunks there are: of two groups of four GPUs a leaf for each group and link, of which
+ * each has so many trunks to each of the spines of its place. */
 static void test_counts(void **state)
 {
     static const struct {
