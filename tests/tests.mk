@@ -35,6 +35,8 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_fabric_kernels.sh \
 	tests/api/test_cuda_report.sh \
 	tests/api/test_cuda_sentences.sh \
+	tests/api/test_ptx_trace.sh \
+	tests/api/test_report_groups.sh \
 	tests/api/test_report_rows.sh \
 	tests/clients/test_ptx_clients.sh \
 	tests/clients/test_torch.sh \
@@ -51,6 +53,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_found.sh \
 	tests/cli/test_advise.sh \
 	tests/cli/test_advise_settings.sh \
+	tests/cli/test_answer_numbers.sh \
 	tests/cli/test_answers.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
@@ -66,6 +69,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_stats_pandas.sh \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
+	tests/cli/test_columns.sh \
 	tests/ptx/test_fabric_forms.sh \
 	tests/cli/test_policy.sh \
 	tests/model/test_component.sh \
@@ -195,7 +199,7 @@ check-ptx: tests/ptx/test_ptx_random tests/ptx/test_ptx_drawn tests/device/kerne
 EXTRA_DIST += tests/bench/instructions.recorded
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_sentences.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
 	tests/wire/messages.c
-EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_groups.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
 	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c tests/wire/long_sleeps.c tests/wire/seats.c tests/wire/timers.c \
 	tests/wire/ending.c tests/wire/spinner.c tests/wire/costs.c tests/wire/costs.sh
 
@@ -277,6 +281,7 @@ check_PROGRAMS += \
 	tests/ptx/test_ptx_tensor \
 	tests/ptx/test_ptx_tensor_drawn \
 	tests/ptx/test_ptx_random \
+	tests/ptx/test_ptx_branches \
 	tests/ptx/test_ptx_run \
 	tests/ptx/test_forms \
 	tests/cli/test_options \
@@ -286,6 +291,7 @@ check_PROGRAMS += \
 	tests/coll/test_trays \
 	tests/coll/test_where \
 	tests/validate/test_error_model \
+	tests/validate/test_groups \
 	tests/explore/test_explore \
 	tests/model/test_analytic \
 	tests/model/test_conservation \
@@ -322,10 +328,12 @@ check_PROGRAMS += \
 	tests/model/test_issue_rate \
 	tests/model/test_switch \
 	tests/model/test_topology \
+	tests/model/test_trunk_rows \
 	tests/model/test_arrival_queue \
 	tests/model/test_engines \
 	tests/model/test_usage \
 	tests/model/test_vas \
+	tests/observe/test_series_sum \
 	tests/observe/test_walk \
 	tests/model/test_warp \
 	tests/random/test_bounds \
@@ -402,6 +410,7 @@ tests_ptx_test_ptx_random_SOURCES = tests/ptx/test_ptx_random.c tests/ptx/refere
 	tests/ptx/flat_host.c
 tests_ptx_test_ptx_random_LDADD = $(LDADD) -lm
 tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
+tests_ptx_test_ptx_branches_SOURCES = tests/ptx/test_ptx_branches.c tests/ptx/flat_host.c
 
 # libfanout: against the shared library and its public header.
 LIB_TEST_LDADD = libfanout.la $(GLIB_LIBS) $(CMOCKA_LIBS)
@@ -590,7 +599,7 @@ mutants: mutants/Makefile
 PYTHON3 = python3
 mutants/Makefile:
 	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && \
-	  ./configure --quiet CFLAGS='-O2 -fvisibility=default -fno-semantic-interposition'
+	  ./configure --quiet CFLAGS='-g -O2 -fvisibility=default -fno-semantic-interposition'
 mutants-clean:
 	rm -rf mutants mutants-reach mutants-*.log
 

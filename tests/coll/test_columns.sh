@@ -43,6 +43,37 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     { up = 100 * 1664 / 2 / ($at["time_us"] * 1000); down = 100 * 4736 / 2 / ($at["time_us"] * 1000)
       exit !($at["up_pct"] > up && $at["up_pct"] < up * 1.125 && $at["down_pct"] > down && $at["down_pct"] < down * 1.125) }' \
     "$dir/out" || fail "what links carried"
+# What links and switches did is told link by link, in all, and as the row's share: a flit takes a ns, so that a link that
+# carried 928 of them in 8,730 ns was busy for 10.63 %; a row's shares are the means. Every request
+# has four replicas; up go the request and four answers, and down the replicas and an answer.
+"$FANOUT" coll all_gather -s teach-4gpu -b 64K -e 64K -a nvls --no-compare --format json | tr -d '\n' |
+    sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/out"
+awk 'function value(key) { if (!match($0, "\"" key "\": \"?[^,\" }]*")) return ""; v = substr($0, RSTART, RLENGTH)
+                           sub(/.*: "?/, "", v); return v }
+     function near(a, b, d) { return a - b <= d && b - a <= d }
+     function wrong(what) { print what ": " $0; bad = 1 }
+     /"time_us"/ && /"busbw_GBps"/ { ns = value("time_us") * 1000; up_pct = value("up_pct"); down_pct = value("down_pct") }
+     /"direction"/ { d = value("direction"); flits[d] = value("flits"); packets[d] = value("packets")
+                     mean[d] = value("mean_pct"); least[d] = value("min_pct"); most[d] = value("max_pct"); low[d] = 100 }
+     /"link": "/ { split(value("link"), part, "."); d = part[3]; links[d]++
+                   if (part[1] !~ /^gpu[0-3]$/ || part[2] !~ /^link[01]$/) wrong("the name of a link")
+                   sum[d] += value("flits"); n[d] += value("packets"); pct = 100 * value("flits") / ns
+                   if (!near(value("utilisation_pct"), pct, 0.011)) wrong("utilisation_pct")
+                   if (pct < low[d]) low[d] = pct
+                   if (pct > high[d]) high[d] = pct }
+     /"multicast_requests"/ { switches++; requests += value("multicast_requests"); replicas += value("replicas")
+                              if (value("name") !~ /^switch[01]$/) wrong("the name of a switch") }
+     /"op": "multimem/ { asked += value("count"); if (value("op") == "multimem.st" && value("bytes") != 65536) wrong("bytes")
+                         if (value("target") !~ /^multicast/) wrong("target") }
+     END { for (d in flits) {
+               if (links[d] != 8 || sum[d] != flits[d] || n[d] != packets[d]) wrong("the sum of links " d)
+               if (!near(mean[d], 100 * flits[d] / 8 / ns, 0.051)) wrong("mean_pct " d)
+               if (!near(least[d], low[d], 0.051) || !near(most[d], high[d], 0.051)) wrong("min_pct, max_pct " d)
+           }
+           if (!near(up_pct, mean["up"], 0.001) || !near(down_pct, mean["down"], 0.001)) wrong("up_pct, down_pct")
+           if (packets["up"] != 5 * requests || packets["down"] != 5 * requests) wrong("packets")
+           if (switches != 2 || requests != asked || replicas != 4 * requests) wrong("switches")
+           exit bad }' "$dir/out" >"$dir/said" || fail "$(cat "$dir/said")"
 # Of several runs the mean: two take as long as one, one after the other, but for what the first one warms.
 time_us() { "$FANOUT" coll all_reduce -s teach-4gpu -b 64K -e 64K -a nvls --no-compare --format csv "$@" | awk -F, 'NR == 2 { print $10 }'; }
 one=$(time_us) two=$(time_us --iters 2) four=$(time_us --iters 4)

@@ -154,6 +154,11 @@ static void test_bandwidth(void **state)
     assert_int_equal(fo_sim_statistics(sim, &now, sizeof now), FO_SIM_OK);
     assert_int_equal(now.done, 2);
     assert_true(now.up_max_pct > 97 && now.up_max_pct <= 100);
+    /* One GPU of four sends, and another receives: all links together carry a quarter of that. */
+    assert_true(now.down_max_pct > 97 && now.down_max_pct <= 100);
+    assert_true(now.up_mean_pct > 24 &&
+                now.up_mean_pct < 27); /* acknowledgements, too: one of a flit for four of nine */
+    assert_true(now.down_mean_pct > 24 && now.down_mean_pct < 27);
     assert_int_equal(fo_sim_close(sim), FO_SIM_OK);
 }
 

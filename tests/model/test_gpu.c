@@ -60,6 +60,7 @@ static guint64 answers_after_a_read(const char *hold_off)
     const char *const sets[] = {hold_off, NULL};
     bed_open(&bed, "teach-4gpu", sets, NULL);
     MemRegion *region = bed_region(&bed, 1, 4096);
+    memory_set_cached(bed.fabric->memory, region, TRUE);
     Answer answer = {0};
     GpuRequest read = {.kind = PACKET_READ, .region = region, .bytes = 128};
     GpuRequest write = {.kind = PACKET_WRITE, .region = region, .bytes = 128};
@@ -74,12 +75,19 @@ static guint64 answers_after_a_read(const char *hold_off)
     return packets - 1;
 }
 
-/* Proves that for ack_hold_off_ps after a read's answer writes are acknowledged one by one, and no longer. */
+/* Proves that for ack_hold_off_ps after a read's answer writes are acknowledged one by one, and no longer: the answer
+ * leaves at 452 ns (50 to the port, 2 flits, 2 flights and a switch of 100, 100 of the L2) and is there at 820; the
+ * first write arrives 368 ns later (50, 18 flits, 300), 736 ns behind what left, and each other one 9 ns behind the
+ * one before. */
 static void test_hold_off(void **state)
 {
     (void)state;
     assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=0"), 1);
     assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=1"), 1);
+    assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=736000"), 1);
+    assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=736001"), 2);
+    assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=745001"), 3);
+    assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=754001"), 4);
     assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=10000000"), 4);
 }
 
@@ -177,11 +185,41 @@ static void test_response_queue(void **state)
     bed_close(&bed);
 }
 
+/* Proves how many answers may wait behind the one that has the wire: from when they are asked for, through 100 ns of
+ * the L2; a request that comes meanwhile, a ns behind the one before, is held up when so many do. */
+static void test_response_room(void **state)
+{
+    static const struct {
+        const char *set;
+        guint reads, stalls;
+    } rows[] = {{"gpu.response_queue_packets=2", 3, 0},
+                {"gpu.response_queue_packets=2", 4, 1},
+                {"gpu.response_queue_packets=2", 6, 3},
+                {"gpu.response_queue_packets=4", 5, 0},
+                {"gpu.response_queue_packets=4", 6, 1}};
+    (void)state;
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        const char *const sets[] = {rows[i].set, NULL};
+        Bed bed;
+        bed_open(&bed, "teach-4gpu", sets, NULL);
+        Answer answer = {0};
+        GpuRequest read = {.kind = PACKET_READ, .region = bed_region(&bed, 3, 4096), .bytes = 128};
+        memory_set_cached(bed.fabric->memory, read.region, TRUE);
+        for (guint r = 0; r < rows[i].reads; r++)
+            bed_send(&bed, 0, &read, &answer);
+        assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+        assert_int_equal(answer.times, rows[i].reads);
+        assert_int_equal(bed.fabric->gpu[3].stalls, rows[i].stalls);
+        bed_close(&bed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flits), cmocka_unit_test(test_merged_acks), cmocka_unit_test(test_hold_off),
-        cmocka_unit_test(test_near),  cmocka_unit_test(test_exchange),    cmocka_unit_test(test_response_queue),
+        cmocka_unit_test(test_flits),         cmocka_unit_test(test_merged_acks), cmocka_unit_test(test_hold_off),
+        cmocka_unit_test(test_near),          cmocka_unit_test(test_exchange),    cmocka_unit_test(test_response_queue),
+        cmocka_unit_test(test_response_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

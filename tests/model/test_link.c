@@ -149,6 +149,33 @@ static void test_replay(void **state)
     }
 }
 
+/* Proves that [link] error_ppb is that of every link: of 200 writes by one link to another GPU half of the packets up
+ * are hit, with the bounds of test_replay. */
+static void test_error_row(void **state)
+{
+    static const struct {
+        const char *set;
+        guint least, most;
+    } cases[] = {{"link.error_ppb=500000000", 150, 260}, {"link.error_ppb=250000000", 40, 95}, {NULL, 0, 0}};
+    (void)state;
+    for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+        const char *const sets[] = {cases[c].set, NULL};
+        Bed bed;
+        bed_open(&bed, "teach-4gpu", sets, NULL);
+        MemRegion *region = bed_region(&bed, 1, 4096);
+        for (guint i = 0; i < 200; i++) {
+            Answer answer = {0};
+            GpuRequest write = {.kind = PACKET_WRITE, .region = region, .bytes = 128};
+            bed_send(&bed, 0, &write, &answer);
+            assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+            assert_int_equal(answer.times, 1);
+        }
+        assert_in_range(bed.fabric->gpu[0].up[0].replays + bed.fabric->gpu[0].up[1].replays, cases[c].least,
+                        cases[c].most);
+        bed_close(&bed);
+    }
+}
+
 /* Proves that the port tells when its queue falls below the mark, once for each packet that leaves below it. */
 static void test_drained(void **state)
 {
@@ -222,17 +249,12 @@ static void test_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_credits),
-        cmocka_unit_test(test_credit_loop),
-        cmocka_unit_test(test_vcs_independent),
-        cmocka_unit_test(test_round_robin),
-        cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_drained),
-        cmocka_unit_test(test_not_before),
-        cmocka_unit_test(test_waiter_text),
-        cmocka_unit_test(test_down),
+        cmocka_unit_test(test_latency),         cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_credits),         cmocka_unit_test(test_credit_loop),
+        cmocka_unit_test(test_vcs_independent), cmocka_unit_test(test_round_robin),
+        cmocka_unit_test(test_replay),          cmocka_unit_test(test_error_row),
+        cmocka_unit_test(test_drained),         cmocka_unit_test(test_not_before),
+        cmocka_unit_test(test_waiter_text),     cmocka_unit_test(test_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,9 @@ static const struct {
     {&asked_store, "switch.replica_ack_flits=3", 2000}, /* a member's way up */
     {&asked_store, "switch.done_flits=4", 3000},        /* the requester's way down */
     {&asked_reduce, "switch.done_flits=4", 0},
+    {&asked_store, "switch.done_merge_max=2", 60000}, /* it waits for a second one until done_timer_ps */
+    {&asked_store, "switch.done_merge_max=2 switch.done_timer_ps=7000", 7000},
+    {&asked_store, "switch.done_timer_ps=7000", 0},
     {&asked_reduce, "switch.cycle_ps=3000", 2000},     /* the first round is 2 flits, 32 B: a cycle */
     {&asked_store, "switch.cycle_ps=3000", 10000},     /* 144 B: five */
     {&asked_store, "switch.crossbar_bytes=64", -2000}, /* three */

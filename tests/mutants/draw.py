@@ -10,7 +10,7 @@ import pathlib
 import random
 import re
 
-ROOMS = ('model', 'device', 'ptx', 'api', 'coll', 'traces', 'explore', 'observe')
+ROOMS = ('model', 'device', 'ptx', 'api', 'coll', 'traces', 'explore', 'observe', 'machine', 'cli', 'lib', 'validate')
 KINDS = ('constant', 'comparison', 'operator', 'field', 'assignment', 'call')
 
 Site = collections.namedtuple('Site', 'file line start end kind')

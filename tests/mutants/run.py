@@ -5,7 +5,7 @@ what changed, runs the tests of its room until one fails, and prints who noticed
   run.py SOURCES FOLDER [--seed N] [--count N] [--seconds N] [--rooms ROOM,...] [--again] [--faults FILE]
 
 FOLDER is a copy of SOURCES that is configured; what differs from SOURCES is copied anew first. Each test is run once
-without a fault in objects that note which functions are entered (reach.c; FOLDER-reach keeps it), so that a fault costs
+without a fault beside what notes which functions are entered (reach.c; FOLDER-reach keeps it), so that a fault costs
 only the tests that enter its function. What was found is kept in FOLDER-SEED.log, a line a fault, and a later call goes
 on behind it: --seconds ends a piece. --again tries those that nothing noticed once more, after a test was added (remove
 the test's file in FOLDER-reach where it enters other functions now). --faults takes faults from a file (list, beside
@@ -14,10 +14,10 @@ it was changes nothing and is not counted; nor are those of the file `equivalent
 which no test fails wants a test.
 """
 import argparse
-import concurrent.futures
 import filecmp
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -42,6 +42,7 @@ print-for-mutants:
 	@echo cuda $(libcuda_la_OBJECTS)
 	@echo explore $(libfanout_explore_la_OBJECTS)
 	@echo command $(fanout_OBJECTS)
+	@echo library $(libfanout_la_OBJECTS)
 	@echo compile $(CC) $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(SQLITE_CFLAGS) $(MPI_CFLAGS) \
 	  $(AM_CFLAGS) $(CFLAGS) -fPIC -DPIC -c
 	@echo link $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)
@@ -55,7 +56,22 @@ CORE = '.libs/libmutant.so'
 OF_CUDA = 'api/cuda/first_versions.lo'  # of the core's archive, for libcuda alone: it calls what is only there
 FOREIGN = ('bench/', 'coll/', 'device/', 'explore/', 'golden/', 'model/', 'observe/', 'ptx/', 'random/', 'sim/', 'traces/',
            'validate/')  # tests that have nothing to do with libcuda
+FUNCTIONS = 'functions'  # all that could be entered
 MARK = 'mutants.lo'  # names the object that has a fault
+LATE = -1000  # no exit status
+
+
+def processor_seconds(session):
+    """What the processes of a session, and those that they waited for, had of the processor."""
+    ticks = 0
+    for path in pathlib.Path('/proc').glob('[0-9]*/stat'):
+        try:
+            after_name = path.read_text().rpartition(')')[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(after_name[3]) == session:
+            ticks += sum(int(after_name[i]) for i in range(11, 15))
+    return ticks / os.sysconf('SC_CLK_TCK')
 
 
 class Tree:
@@ -101,21 +117,25 @@ class Tree:
         self.make('CFLAGS=-O2', *said['hooks'].split())  # which define what is the C library's
         self.make('libfanout_core.la')
         self.tests = [t[len('tests/'):] for t in said['tests'].split() if t.startswith('tests/')]
-        self.compile = said['compile'].split()
-        self.core, cuda, explore = (said[k].split() for k in ('core', 'cuda', 'explore'))
+        self.compile = said['compile'].split() + ['-g0', '-fvisibility=default', '-fno-semantic-interposition']
+        self.core, cuda, explore, command, library = (
+            said[k].split() for k in ('core', 'cuda', 'explore', 'command', 'library'))
         self.core.remove(OF_CUDA)
         cuda.append(OF_CUDA)
-        objects = [[self.object(lo) for lo in list_] for list_ in (self.core, cuda, explore)]
+        objects = [[self.object(lo) for lo in list_] for list_ in (self.core, cuda, explore, library)]
         link, libs, core = said['link'].split(), said['libs'].split(), [str(self.folder / CORE)]
         self.links = {
             'core': [*link, '-shared', '-Wl,-Bsymbolic', '-o', CORE, *objects[0], *libs],
             'cuda': [*link, '-shared', '-Wl,-Bsymbolic', '-Wl,-soname,libcuda.so.1', '-o', '.libs/libcuda.so.1.0.0',
                      *objects[0], *objects[1], *libs],
-            'fanout': [*link, '-o', 'fanout', *said['command'].split(), *objects[2], *core, *libs],
+            'library': [*link, '-shared', '-Wl,-soname,libfanout.so.0', '-Wl,--version-script=lib/fanout.map', '-o',
+                        '.libs/libfanout.so.0.0.0', *objects[3], *core, *libs],
+            'fanout': [*link, '-o', 'fanout', *command, *objects[2], *core, *libs],
             'test': [*link, '-o', 'tests/explore/test_explore', 'tests/explore/test_explore.o', *objects[2], *core, *libs,
                      '-lcmocka'],
         }
-        self.whole = {'core': set(self.core), 'cuda': {*self.core, *cuda}, 'fanout': set(explore), 'test': set(explore)}
+        self.whole = {'core': set(self.core), 'cuda': {*self.core, *cuda}, 'library': set(library),
+                      'fanout': {*command, *explore}, 'test': set(explore)}
         self.mend()
         self.link('core')
         script.write_text(f'INPUT({self.folder}/{CORE})\n')
@@ -128,7 +148,7 @@ class Tree:
     @staticmethod
     def object(lo):
         path = pathlib.PurePath(lo)
-        return str(path.parent / '.libs' / (path.stem + '.o'))
+        return lo if path.suffix == '.o' else str(path.parent / '.libs' / (path.stem + '.o'))
 
     def link(self, *names, links=None):
         for name in names:
@@ -142,7 +162,7 @@ class Tree:
         """The objects that are made of a source file: of the core, or of the libraries beside it."""
         lo, (folder, stem) = file[:-2] + '.lo', os.path.split(file[:-2])
         every = set().union(*self.whole.values())
-        return [o for o in (lo, f'{folder}/libfanout_explore_la-{stem}.lo') if o in every]
+        return [o for o in (lo, f'{folder}/libfanout_explore_la-{stem}.lo', file[:-2] + '.o') if o in every]
 
     def compiled(self, file, lo):
         """The object code, and whether it could be made."""
@@ -175,23 +195,21 @@ class Tree:
         return True
 
     def links_of_reach(self):
-        """The links of what notes which functions ran (reach.c): of other objects, made here, to the same places."""
-        changed, makes = {}, []
-        for lo in sorted(set().union(*self.whole.values())):
-            file = lo[:-3].replace('libfanout_explore_la-', '') + '.c'
-            if (self.folder / file).exists():
-                changed[self.object(lo)] = out = self.object(lo)[:-2] + '.reach.o'
-                makes.append([*self.compile, '-O1', '-g1', '-finstrument-functions', file, '-o', out])
+        """The links of what notes which functions ran (reach.c), to the same places."""
         links = {}
         for name, command in self.links.items():
             own = f'.libs/reach-{name}.o'
-            makes.append([*self.compile, f'-DREACH_NAME="{name}"', 'tests/mutants/reach.c', '-o', own])
-            links[name] = [*(changed.get(word, word) for word in command), own]
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for command, (good, said) in zip(makes, pool.map(lambda m: self.call(*m), makes)):
-                if not good:
-                    sys.exit(f'{" ".join(command)} failed:\n{said[-3000:]}')
+            good, said = self.call(*self.compile, f'-DREACH_NAME="{name}"', 'tests/mutants/reach.c', '-o', own)
+            if not good:
+                sys.exit(f'tests/mutants/reach.c: {said[-3000:]}')
+            links[name] = [*command, own]
         return links
+
+    def own_name(self, file):
+        """A source's name in the folder: a cache of compilations may have taken the object from a copy beside it."""
+        parts = pathlib.PurePath(file).parts
+        names = ('/'.join(parts[i:]) for i in range(len(parts)))
+        return next((n for n in names if not n.startswith(('/', '..')) and (self.folder / n).is_file()), file)
 
     def functions(self, links):
         """Of each library that notes: by the offset of a function in it, the file and line where it begins."""
@@ -205,9 +223,13 @@ class Tree:
             found[name] = {}
             for offset, line in zip(at, run.stdout.split('\n')):
                 file, _, number = line.split(' ')[0].rpartition(':')
-                file = os.path.relpath(os.path.join(self.folder, file), self.folder)
-                if file.endswith('.c') and number.isdigit():
+                file = self.own_name(file)
+                if file.endswith('.c') and number.isdigit() and not file.startswith('tests/mutants/'):
                     found[name][int(offset, 16)] = f'{file}:{number}'
+            listed = bytearray(max(found[name]) + 1)
+            for offset in found[name]:
+                listed[offset] = 1
+            (self.folder / f'reach-at.{name}').write_bytes(listed)
         return found
 
     def reached(self, functions):
@@ -222,25 +244,31 @@ class Tree:
         return found
 
     def run_test(self, test, limit):
-        """(passed or None for skipped, seconds)"""
-        began = time.monotonic()
+        """(passed or None for skipped, seconds of the processor): other jobs may share the machine."""
         path = f'tests/{test}'
         if not (self.folder / path).exists():  # was not built
             return False, 0
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = ['sh', path] if test.endswith('.sh') else [path]
         with open(self.folder / 'mutants.out', 'wb') as out:
             process = subprocess.Popen(command, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=out,
                                        stderr=subprocess.STDOUT, start_new_session=True)
-            try:
-                code = process.wait(limit)
-            except subprocess.TimeoutExpired:
-                code = -1
+            spent, code, ends = 0.0, None, time.monotonic() + limit * max(1.0, os.getloadavg()[0])
+            while code is None:
+                try:
+                    code = process.wait(0.5)
+                except subprocess.TimeoutExpired:
+                    spent = max(spent, processor_seconds(process.pid))
+                    if spent > limit or time.monotonic() > ends:
+                        code = LATE
             try:  # what it left behind
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
             process.wait()
-        return (None if code == 77 else code == 0), time.monotonic() - began
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.late = code == LATE
+        return (None if code == 77 else code == 0), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def wanted_tests(tree):
@@ -255,11 +283,13 @@ class Tests:
         folder = tree.folder.with_name(tree.folder.name + '-reach')
         folder.mkdir(exist_ok=True)
         missing = [t for t in wanted_tests(tree) if not (folder / t.replace('/', ':')).exists()]
+        missing.sort(key=lambda t: (t.endswith('.sh'), t))  # programs are quick
         if missing:
             links = tree.links_of_reach()
             tree.link(*links, links=links)
             functions = tree.functions(links)
-            tree.env['REACH_OUT'] = str(tree.folder / 'reach')
+            (folder / FUNCTIONS).write_text('\n'.join(sorted(set().union(*(f.values() for f in functions.values())))))
+            tree.env.update(REACH_OUT=str(tree.folder / 'reach'), REACH_AT=str(tree.folder / 'reach-at'))
             for test in missing:
                 tree.reached(functions)
                 passed, took = tree.run_test(test, slowest)
@@ -268,8 +298,9 @@ class Tests:
                     print(f'left out: {test} ({"skipped" if passed is None else "fails or takes long"})', flush=True)
                 lines = [f'{took:.2f}', *sorted(tree.reached(functions))]
                 (folder / test.replace('/', ':')).write_text('\n'.join(lines) + '\n')
-            del tree.env['REACH_OUT']
+            del tree.env['REACH_OUT'], tree.env['REACH_AT']
             tree.link(*tree.links)
+        self.functions = set((folder / FUNCTIONS).read_text().split())
         for test in wanted_tests(tree):
             took, *lines = (folder / test.replace('/', ':')).read_text().splitlines()
             if float(took) >= 0:
@@ -289,7 +320,7 @@ class Tests:
         else:
             starts = [line]
         found = set().union(*(self.of_function.get(f'{file}:{i}', set()) for i in starts))
-        if not found and (starts == [line] or lines[line - 1].startswith('#')):
+        if not any(f'{file}:{i}' in self.functions for i in starts):  # in none, or in one that stands in its callers
             found = self.of_file.get(file, set())
         room = file.split('/', maxsplit=1)[0] + '/'
 
@@ -309,7 +340,7 @@ def plant(tree, fault, tests, budget):
     if not objects:
         return 'build', 'no object of the libraries'
     lo = objects[0]
-    before = tree.compiled(fault.file, lo)
+    before, whole = tree.compiled(fault.file, lo), (tree.folder / tree.object(lo)).read_bytes()
     try:
         path.write_text('\n'.join(lines))
         code = tree.compiled(fault.file, lo)
@@ -328,12 +359,12 @@ def plant(tree, fault, tests, budget):
                 return 'build', 'does not link'
             passed, _ = tree.run_test(test, 10 + 4 * tests.seconds[test])
             if not passed:
-                return 'noticed', test
+                return 'noticed', f'{test} (late)' if tree.late else test
             done += 1
         return 'SURVIVED', f'{done} of {len(which)} tests'
     finally:
         path.write_text(text)
-        (tree.folder / tree.object(lo)).write_bytes(before)
+        (tree.folder / tree.object(lo)).write_bytes(whole)
         (tree.folder / MARK).unlink(missing_ok=True)
 
 
@@ -376,7 +407,7 @@ def main():
     parser.add_argument('--seconds', type=float, default=1e9)
     parser.add_argument('--rooms', default=','.join(draw.ROOMS))
     parser.add_argument('--faults', type=pathlib.Path)
-    parser.add_argument('--slowest', type=float, default=40, help='seconds that a test may take to be run at all')
+    parser.add_argument('--slowest', type=float, default=40, help='seconds of the processor that a test may take')
     parser.add_argument('--budget', type=float, default=120, help='seconds of tests for a fault')
     parser.add_argument('--again', action='store_true')
     args = parser.parse_args()

@@ -42,10 +42,10 @@ sweep() {
 }
 sweep 8 16 32 64 >"$dir/up.csv"
 sweep 64 32 16 8 >"$dir/down.csv"
-rows() { # name, crossings, file: id, simulated, extrapolated of each row
+rows() { # name, crossings, file: id, simulated, extrapolated, check_pct of each row
     "$FANOUT" validate --format csv --crossings "$2" --set gpu.l2_bytes=1000000000 "$3" |
         awk -F, '$1 == "file" { for (i = 1; i <= NF; i++) at[$i] = i; next }
-                 $1 ~ /csv$/ && NF > 8 { split($at["name"], w, " "); print w[1], $at["simulated"], $at["extrapolated"] }' |
+                 $1 ~ /csv$/ && NF > 8 { split($at["name"], w, " "); print w[1], $at["simulated"], $at["extrapolated"], $at["check_pct"] }' |
         sort >"$dir/$1.out"
 }
 rows up 6000000 "$dir/up.csv"
@@ -61,6 +61,14 @@ on_line() { # name, MiB: 64 MiB is extrapolated from 32 in full, on the line thr
     }
 }
 on_line up 8
+# How far the third size that was run, 16 MiB, is from that line, of what it takes.
+awk '{ t[$1] = $2; check[$1] = $4 }
+     END { off = (t["r16"] - t["r8"] - (t["r32"] - t["r8"]) / 3) / t["r16"] * 100; off = off < 0 ? -off : off
+           exit !(check["r64"] != "" && (check["r64"] - off)^2 < 0.0001 && check["r32"] == "") }' "$dir/up.out" || {
+    cat "$dir/up.out"
+    echo "FAIL: check_pct is not how far 16 MiB is from the line through 8 and 32"
+    exit 1
+}
 # Proves that symmetric kernels which a process launches one by one take its turn round all GPUs, however many these
 # are: 8.65 us for 2, 17.3 for 4 and 34.6 for 8, where 8 were measured.
 {
