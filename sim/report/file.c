@@ -53,9 +53,7 @@ static gboolean file_put(int fd, const char *bytes, gsize n)
  * written over, and a socket cannot be. -1: it is another file. */
 static int file_standard(const char *path)
 {
-    return g_str_equal(path, "/dev/stdout")   ? STDOUT_FILENO
-           : g_str_equal(path, "/dev/stderr") ? STDERR_FILENO
-                                              : -1;
+    return g_str_equal(path, "/dev/stdout") ? STDOUT_FILENO : g_str_equal(path, "/dev/stderr") ? STDERR_FILENO : -1;
 }
 
 /* In place: what cannot be replaced, since it is no plain file, or its folder allows no other file in it. */
