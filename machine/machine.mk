@@ -54,6 +54,7 @@ libfanout_core_la_SOURCES += \
 	machine/engine/shared_event.c \
 	machine/engine/skip.c \
 	machine/engine/skip.h \
+	machine/engine/slice.h \
 	machine/engine/slice.c \
 	machine/engine/standstill.c \
 	machine/engine/stats.c \

@@ -8,7 +8,7 @@
 #define CUDA_VERSION_DEFAULT 13020 /* driver_version while no options are loaded */
 
 typedef enum { CUDA_OVERLAP_REJECT, CUDA_OVERLAP_LAST_WINS } CudaOverlap;
-typedef enum { CUDA_LATE_IMPORT_REFUSE, CUDA_LATE_IMPORT_FRESH } CudaLateImport;
+typedef enum { CUDA_LATE_IMPORT_REFUSE, CUDA_LATE_IMPORT_FRESH, CUDA_LATE_IMPORT_JOIN } CudaLateImport;
 typedef enum { CUDA_RELEASED_ACCEPT, CUDA_RELEASED_REFUSE } CudaReleased;
 typedef enum { CUDA_UNBIND_EXACT, CUDA_UNBIND_BY_OFFSET } CudaUnbind;
 typedef enum { CUDA_ENDPOINTS_AUTO, CUDA_ENDPOINTS_ON, CUDA_ENDPOINTS_OFF } CudaEndpoints;

@@ -123,6 +123,7 @@ dist_check_SCRIPTS = \
 	tests/wire/test_seats.sh \
 	tests/wire/test_timers.sh \
 	tests/wire/test_ending.sh \
+	tests/wire/test_spinner.sh \
 	tests/wire/test_bad_jobs.sh \
 	tests/wire/test_death.sh \
 	tests/wire/test_fuzz_wire.sh \
@@ -196,7 +197,7 @@ EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_sentences.list tests/api
 	tests/wire/messages.c
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
 	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c tests/wire/long_sleeps.c tests/wire/seats.c tests/wire/timers.c \
-	tests/wire/ending.c
+	tests/wire/ending.c tests/wire/spinner.c tests/wire/costs.c tests/wire/costs.sh
 
 # Tests find the shared reference files here, and skip with a message where there are none. What the address sanitizer
 # keeps of freed memory is kept small, or memory seems to grow where tests look at it.

@@ -16,6 +16,7 @@ void engine_disturbed(Engine *engine)
     engine->still_us = 0;
     engine->told_busy = FALSE;
     engine->was_forced = FALSE;
+    engine->waited_us = 0;
 }
 
 void engine_tell_time(Engine *engine)

@@ -1,6 +1,7 @@
 /* See engine.h: the thread, what each request leads to, and when simulated time may run. Nothing in this room calls
  * up to here. */
 #include "machine/engine/internal.h"
+#include "machine/engine/slice.h"
 #include "machine/engine/skip.h"
 
 #include <sys/eventfd.h>
@@ -154,11 +155,16 @@ static void advance(Engine *engine)
     }
     pthread_mutex_unlock(&engine->lock);
     engine_standstill_end(engine);
+    pthread_mutex_lock(&engine->lock);
+    if (engine_waits_forced(engine))
+        return;
+    pthread_mutex_unlock(&engine->lock);
     SimStatus status = engine_run_slice(engine);
     pthread_mutex_lock(&engine->lock);
     if (status == SIM_LIMIT || status == SIM_STOPPED || !engine_nothing_posted(engine) || engine->ready->len > 0)
         engine->nobody_us = engine->quiet_us = 0;
-    else if (engine->spins || engine->was_forced) { /* nothing is due, but who runs may act yet */
+    else if (engine->spins || engine->was_forced ||
+             engine->host_written) { /* nothing is due, but who runs may act yet */
         engine->quiet = FALSE;
         engine_look_later(engine, SHARED_LOOK_US);
     } else if (engine->sleepers->len > 0 || engine->outside->len > 0)

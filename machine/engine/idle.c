@@ -1,6 +1,7 @@
 /* While no call waits: time stands still, unless another process waits for what was recorded here, or may wait for what
  * runs, or the user says that this program polls. */
 #include "machine/engine/internal.h"
+#include "machine/engine/slice.h"
 
 #define SIGNAL_LOOK_US 100000 /* how often an engine without calls looks for a signal */
 #define QUIET_LOOKS 50        /* after how many of these it says that work waits for a call */

@@ -167,15 +167,17 @@ struct Engine {
     GPtrArray *deep;     /* Work that is to start when that is less; references */
     gboolean in_time;    /* simulated time runs, or what a standstill has left starts */
     Tree *tree;
-    gboolean disturbed;  /* something has been, since time ran last */
-    gboolean stirred;    /* something has been answered or asked since the latest try of a proof */
-    SimTime stirred_ps;  /* when it last was, by the job's clock */
-    guint64 skipped_ps;  /* of it, what is left out of the model's: skip.h */
-    gboolean quiet;      /* it was proved, and nothing has been answered or asked since */
-    gboolean spins;      /* but for threads that spin: for a quantum of time alone */
-    gboolean was_forced; /* cuda.quiet_ms has let time run: a thread still runs */
-    guint64 look_us;     /* until the next try of the proof */
-    gint64 still_us;     /* host time since when time was wanted and the tree was not quiet; 0: it is not wanted */
+    gboolean disturbed;    /* something has been, since time ran last */
+    gboolean stirred;      /* something has been answered or asked since the latest try of a proof */
+    SimTime stirred_ps;    /* when it last was, by the job's clock */
+    guint64 skipped_ps;    /* of it, what is left out of the model's: skip.h */
+    gboolean quiet;        /* it was proved, and nothing has been answered or asked since */
+    gboolean spins;        /* but for threads that spin: for a quantum of time alone */
+    gboolean was_forced;   /* cuda.quiet_ms has let time run: a thread still runs */
+    gboolean host_written; /* meanwhile the machine has written to memory of the host, which that thread may poll */
+    guint64 waited_us;     /* that the host has let pass for the next slice: slice.c */
+    guint64 look_us;       /* until the next try of the proof */
+    gint64 still_us;       /* host time since when time was wanted and the tree was not quiet; 0: it is not wanted */
     gboolean told_busy;
     TreeRunner busy,
         computes; /* who ran at the latest look, tid 0: unknown; and for how long it is the same: woken.c */
@@ -239,12 +241,6 @@ void engine_answer(Engine *engine, EngineCall *call, EngineStatus status);
 void engine_signal(Engine *engine);
 void engine_look_later(Engine *engine, guint64 look_us); /* G_MAXUINT64: until something is posted */
 void engine_host_call(Engine *engine, Work *work);
-
-/* slice.c: looks at what another process may have written or recorded, with the lock, given up inside; lets time run
- * for a slice, or as long as a query is worth, without it. */
-#define SHARED_LOOK_US 1000 /* how often where another process may write to watched memory */
-void engine_look_at_shared(Engine *engine);
-SimStatus engine_run_slice(Engine *engine);
 
 /* standstill.c */
 static inline gboolean engine_wants_time(const Engine *engine) /* a call waits for it, or something is under way */

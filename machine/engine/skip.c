@@ -30,6 +30,13 @@ static GPtrArray *timers_of(Engine *engine)
     return timers;
 }
 
+gboolean engine_sleeper_is_first(Engine *engine, SimTime due_ps)
+{
+    g_autoptr(GPtrArray) timers = timers_of(engine);
+
+    return timers->len > 0 && ((const Event *)g_ptr_array_index(timers, 0))->time_ps == due_ps;
+}
+
 guint64 engine_skip_now(Engine *engine, guint64 most_ps)
 {
     const SimTime now_ps = sim_now_ps(engine->sim);

@@ -14,6 +14,8 @@
 /* The job's clock. */
 static inline SimTime engine_now_ps(const Engine *engine) { return sim_now_ps(engine->sim) + engine->skipped_ps; }
 #define ENGINE_SKIP_FROM_PS (60 * PS_PER_S) /* room for 80 s of work after that; what is shorter is shown as it is */
+/* What is due next, at due_ps, is the end of a sleep, and so nothing on the machine is before. */
+gboolean engine_sleeper_is_first(Engine *engine, SimTime due_ps);
 /* Leaves out what can be, at most so much -> how much. Without the lock, between two slices. */
 guint64 engine_skip_now(Engine *engine, guint64 most_ps);
 static inline guint64 engine_skip(Engine *engine, guint64 most_ps)

@@ -42,20 +42,35 @@ static guint32 hash_bits(guint32 i)
     return bits;
 }
 
-static guint16 hash_chunk(HashSplit split, guint32 chunk)
+/* The same of 0, unit, 2 unit...: an XOR of bits is that of the lowest one and that of the others. */
+static void hash_bits_of(guint8 *bits, guint32 n, guint32 unit)
 {
-    guint32 i = hash_i(split, chunk), bits = hash_bits(i);
-    if (split.low == 2)
-        bits ^= (chunk & 1) << (HASH_XOR_BITS - 1);
-    guint32 plain = hash_plain_a(i) % split.a * split.b + hash_plain_b(i) % split.b;
-    return (guint16)(plain << HASH_XOR_BITS | bits);
+    for (guint32 k = 0; k < n; k++)
+        bits[k] = k & (k - 1) ? bits[k & (k - 1)] ^ bits[k & -k] : (guint8)hash_bits(k * unit);
 }
 
-static HashPage hash_page(HashSplit split, guint32 page)
+static void hash_init_chunks(Hash *hash, HashSplit split)
 {
-    guint32 i = hash_i(split, page << (HASH_PAGE_SHIFT - HASH_CHUNK_SHIFT));
-    return (HashPage){.bits = (guint8)hash_bits(i),
-                      .turn = (guint8)hash_join(split, hash_plain_a(i), hash_plain_b(i), 0)};
+    guint8 bits[HASH_CHUNKS];
+
+    hash_bits_of(bits, HASH_CHUNKS / split.low, 1);
+    for (guint32 c = 0; c < HASH_CHUNKS; c++) {
+        guint32 i = hash_i(split, c), low = split.low == 2 ? (c & 1) << (HASH_XOR_BITS - 1) : 0;
+        guint32 plain = hash_plain_a(i) % split.a * split.b + hash_plain_b(i) % split.b;
+        hash->chunk[c] = (guint16)(plain << HASH_XOR_BITS | (bits[i] ^ low));
+    }
+}
+
+static void hash_init_pages(Hash *hash, HashSplit split)
+{
+    const guint32 unit = hash_i(split, HASH_CHUNKS);
+    guint8 bits[G_N_ELEMENTS(hash->page)];
+
+    hash_bits_of(bits, G_N_ELEMENTS(bits), unit);
+    for (guint32 p = 0; p < G_N_ELEMENTS(bits); p++) {
+        guint8 turn = (guint8)hash_join(split, hash_plain_a(p * unit), hash_plain_b(p * unit), 0);
+        hash->page[p] = (HashPage){.bits = bits[p], .turn = turn};
+    }
 }
 
 static guint8 hash_base(HashSplit split, guint32 at)
@@ -79,10 +94,8 @@ void hash_init(Hash *hash, guint32 links)
     hash->choose = NULL;
     HashSplit split = hash_split(links);
     hash->links = links;
-    for (guint32 c = 0; c < HASH_CHUNKS; c++)
-        hash->chunk[c] = hash_chunk(split, c);
-    for (guint32 p = 0; p < G_N_ELEMENTS(hash->page); p++)
-        hash->page[p] = hash_page(split, p);
+    hash_init_chunks(hash, split);
+    hash_init_pages(hash, split);
     for (guint32 at = 0; at < split.a * split.b << HASH_XOR_BITS; at++)
         hash->link[at] = hash_base(split, at);
     for (guint32 x = 0; x < links; x++)

@@ -17,6 +17,8 @@ struct Memory {
     GHashTable *top;    /* arena, GPU, whether small -> guint64: bytes of pages handed out there */
     MemoryPolled polled;
     void *polled_user;
+    MemoryHostWritten host_written; /* NULL: nobody asks */
+    void *host_written_user;
     MemWatchList due; /* written, to be fired */
     gboolean draining;
 };
@@ -338,10 +340,19 @@ static void memory_collect_due(Memory *memory, MemRegion *region, guint64 line, 
     }
 }
 
+void memory_on_host_written(Memory *memory, MemoryHostWritten written, void *user)
+{
+    memory->hot.watches += (written != NULL) - (memory->host_written != NULL);
+    memory->host_written = written;
+    memory->host_written_user = user;
+}
+
 void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 bytes, SimTime now_ps)
 {
     MemRegion *region = memory_region(memory, id);
     guint64 end = offset + bytes;
+    if (region && region->gpu == MEMORY_HOST && memory->host_written)
+        memory->host_written(memory->host_written_user);
     if (!region || region->watches == 0)
         return;
     for (guint64 line = offset / WATCH_LINE; line * WATCH_LINE < end; line++)

@@ -128,6 +128,10 @@ static inline void memory_poll(Memory *memory, MemRegion *region)
         memory_poll_first(memory, region);
 }
 
+/* Until it is told NULL, `written` is called whenever the hardware has changed bytes of host memory. */
+typedef void (*MemoryHostWritten)(void *user);
+void memory_on_host_written(Memory *memory, MemoryHostWritten written, void *user);
+
 /* Called by the hardware after bytes changed; cheap while no watch is armed. */
 void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 bytes, SimTime now_ps);
 /* Fires every watch, in address order: bytes may have changed behind the hardware's back, as when
@@ -135,7 +139,7 @@ void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 byt
 void memory_poke(Memory *memory, SimTime now_ps);
 /* The first members of every Memory: asked for with every packet. */
 typedef struct {
-    guint32 watches; /* on lines */
+    guint32 watches; /* on lines; one more while writes to host memory are told */
     guint32 epoch;
 } MemoryHot;
 static inline guint32 memory_watches(const Memory *memory)

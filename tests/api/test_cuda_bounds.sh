@@ -25,7 +25,7 @@ endpoints=auto endpoints=on endpoints=off
 endpoint_align_bytes=4096 endpoint_align_bytes=1073741824
 endpoint_max_bytes=4096 endpoint_max_bytes=1099511627776
 overlapping_binds=reject overlapping_binds=last-wins
-late_import=refuse late_import=fresh
+late_import=refuse late_import=fresh late_import=join
 unbind_mismatch=exact unbind_mismatch=by-offset
 unbind_released=accept unbind_released=refuse
 freed_bind=detach freed_bind=hold

@@ -282,6 +282,20 @@ static void test_rule_51_knob(void)
     OK(cuMulticastAddDevice(handle, 0));
 }
 
+/* The knob's third value: the object lives while its descriptor is open, with the devices that were added. */
+static void test_rule_51_join(void)
+{
+    Handle handle;
+
+    start();
+    Handle object = full_team(2, GRAIN, FD), mem = memory(0, GRAIN, FD);
+    int fd = exported(object);
+    OK(cuMemRelease(object));
+    OK(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, FD));
+    INVALID(cuMulticastAddDevice(handle, 0));
+    OK(cuMulticastBindMem(handle, 0, mem, 0, GRAIN, 0));
+}
+
 static void imports_fabric(int socket)
 {
     CUmemFabricHandle name, out;
@@ -327,6 +341,7 @@ int main(int argc, char **argv)
         CUDA_TEST(test_rule_50, ""),
         CUDA_TEST(test_rule_51, ""),
         CUDA_TEST(test_rule_51_knob, "cuda.late_import=fresh"),
+        CUDA_TEST(test_rule_51_join, "cuda.late_import=join"),
         CUDA_TEST(test_rule_52, "cuda.imex_channel=true"),
         CUDA_TEST_END,
     };

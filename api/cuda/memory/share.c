@@ -92,15 +92,20 @@ static CUresult open_fabric(const void *shareable, int *fd)
     return errno == EACCES || errno == EPERM ? CUDA_ERROR_NOT_PERMITTED : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The creator gave its reference back: undefined. Refused, or the trap that PyTorch describes: a
- * new, empty object, on which every rank then waits for ever. */
+/* The creator gave its reference back. By cuda.h the object lives while a descriptor of it is open, and mscclpp relies
+ * on that where no fabric handles are to be had: its creator releases the handle once it is exported. PyTorch says that
+ * the importer gets a new, empty object, on which every rank then waits for ever. Refused, or as either says. */
 static CUresult late(Call *call, Team **team, int fd)
 {
     CUmulticastObjectProp prop = {
         .numDevices = (*team)->n_devices, .size = (*team)->bytes, .handleTypes = (*team)->handle_types};
 
+    if (call->cuda->spec.late_import == CUDA_LATE_IMPORT_JOIN)
+        return CUDA_SUCCESS;
     cuda_diagnose(call, (*team)->handle, -1, 0,
-                  "import of a multicast object after its creator released it: descriptor %d", fd);
+                  "import of a multicast object after its creator released it: descriptor %d; "
+                  "cuda.late_import=join lets it join, as mscclpp needs",
+                  fd);
     team_unref(call, *team);
     if (call->cuda->spec.late_import == CUDA_LATE_IMPORT_REFUSE)
         return CUDA_ERROR_INVALID_VALUE;
