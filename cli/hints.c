@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coll/coll.h"
+
 typedef struct {
     const char *verb; /* NULL: of every verb */
     const char *option, *right;
@@ -21,6 +23,8 @@ static const Hint hints[] = {
     {"coll", "-i", "sizes go by a factor: -f F"},
     {"coll", "--stepbytes", "sizes go by a factor: -f F"},
     {"coll", "--size", "sizes are -b FIRST and -e LAST"},
+    {"coll", "--count", "sizes are bytes: -b FIRST and -e LAST; 1024 elements of float are -b 4K"},
+    {"coll", "--elements", "sizes are bytes: -b FIRST and -e LAST; 1024 elements of float are -b 4K"},
     {"coll", "-m", "one call is timed at a time; --iters N takes the mean of N"},
     {"coll", "-c", "results are always compared; --data off leaves them out"},
     {"coll", "--check", "results are always compared; --data off leaves them out"},
@@ -52,16 +56,19 @@ static const Hint hints[] = {
     {"bench", "--sms", "CTAs are --ctas N"},
     {"table", "-b", "sizes are --sizes SIZE,..., as 1K,2K,...,1M"},
     {"table", "-e", "sizes are --sizes SIZE,..., as 1K,2K,...,1M"},
+    {"plot", "-b", "lines are told apart by --by COLUMN"},
     {"plot", "--xaxis", "the axes are -x COLUMN and -y COLUMN"},
     {"plot", "--yaxis", "the axes are -x COLUMN and -y COLUMN"},
+    {"sweep", "--resume", "the same command goes on by itself: points that its database has are not run again"},
+    {"sweep", "--continue", "the same command goes on by itself: points that its database has are not run again"},
     {"sweep", "--grid", "what is swept stands in an INI file: [grid] switch.multicast_tags = 4..64 x2"},
     {"sweep", "--param", "what is swept stands in an INI file: [grid] switch.multicast_tags = 4..64 x2"},
     {"systems", "--show", "one is shown by fanout systems NAME"},
     {"systems", "--list", "all are listed by fanout systems"},
-    {"advise", "--sizes", "sizes are -b FIRST and -e LAST"},
     {"advise", "--size", "sizes are -b FIRST and -e LAST"},
     {"walk", "--from", "GPU 0 asks GPU 1, which stands for any two; of one's own program fanout exec follows each"},
     {"walk", "--src", "GPU 0 asks GPU 1, which stands for any two; of one's own program fanout exec follows each"},
+    {"walk", "--bytes", "one warp's operation is followed; fanout coll and fanout bench move more"},
     {"walk", "-b", "one warp's operation is followed; fanout coll and fanout bench move more"},
     {"replay", "--trace", "a trace stands without an option: fanout replay FILE"},
     {"replay", "--file", "a trace stands without an option: fanout replay FILE"},
@@ -115,7 +122,10 @@ char *hints_option(const char *verb, const char *option)
         if ((!hints[i].verb || strcmp(hints[i].verb, verb) == 0) && strlen(hints[i].option) == length &&
             strncmp(hints[i].option, option, length) == 0)
             return g_strdup(hints[i].right);
-    return NULL;
+    const char *name = option + strspn(option, "-");
+    return strcmp(verb, "coll") == 0 && g_strv_contains(coll_algo_names, name)
+               ? g_strdup_printf("an algorithm is -a %s", name)
+               : NULL;
 }
 
 /* "1MB", behind a minus or an equals sign, too. */

@@ -50,7 +50,7 @@ const char *hints_value(const char *option, const char *value)
     for (guint i = 0; i < G_N_ELEMENTS(values); i++)
         if (strcmp(values[i].option, option) == 0 && g_ascii_strcasecmp(values[i].value, value) == 0)
             return values[i].right;
-    return NULL;
+    return strchr(value, ',') ? "give one of them: a run has one" : NULL;
 }
 
 /* "8" of "gpu8", "8gpus" or "x8"; NULL: there is more than one number in it, or none. */

@@ -135,6 +135,8 @@ static char *argument_of_coll(const char *word)
     CollProto proto;
     guint64 number;
 
+    if (is_one_of(word, coll_op_names))
+        return g_strdup_printf("a run has one collective; this one is run by fanout coll %s", word);
     if (coll_algo_parse(word, &algo))
         return g_strdup_printf("an algorithm is -a %s", word);
     if (coll_proto_parse(word, &proto))
@@ -175,10 +177,27 @@ char *hints_glued(int argc, char **argv)
     return NULL;
 }
 
+/* "1000000" of "1,000,000", to be freed; NULL: commas do not stand before groups of three digits. */
+static char *without_commas(const char *text)
+{
+    GString *digits = g_string_new(NULL);
+    gsize first = strspn(text, "0123456789"), at = first;
+
+    g_string_append_len(digits, text, (gssize)first);
+    for (; text[at] == ',' && strspn(text + at + 1, "0123456789") == 3; at += 4)
+        g_string_append_len(digits, text + at + 1, 3);
+    const gboolean good = first > 0 && first <= 3 && at > first && !text[at];
+    return g_string_free(digits, !good);
+}
+
 char *hints_size_range(const char *text)
 {
     const gsize digits = strspn(text, "0123456789");
-    if (digits > 0 && strpbrk(text, "-:,") && g_ascii_isdigit(strpbrk(text, "-:,")[1]))
+    g_autofree char *whole = without_commas(text);
+
+    if (whole)
+        return g_strdup_printf("digits stand together: %s", whole);
+    if (digits > 0 && (strstr(text, "..") || (strpbrk(text, "-:,") && g_ascii_isdigit(strpbrk(text, "-:,")[1]))))
         return g_strdup("sizes go from -b FIRST to -e LAST by a factor, -f F");
     return NULL;
 }

@@ -223,5 +223,12 @@ gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *resul
     best.fidelity = fidelity;
     result->algo = best.algo; /* also where it then gets stuck */
     result->proto = best.proto;
-    return coll_run_fidelity(group, &best, result, error);
+    const gboolean good = coll_run_fidelity(group, &best, result, error);
+    if (!good && best_ps == 0 && group->dropped)
+        g_prefix_error(
+            error,
+            "best: none of %u candidates ends well, so that what stops them is the fabric's, as a fault or a "
+            "switch of one's own; of the first: ",
+            all->len);
+    return good;
 }

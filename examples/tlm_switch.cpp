@@ -39,7 +39,7 @@ class Ports : public sc_core::sc_module
     {
         out.register_b_transport(this, &Ports::send);
         for (unsigned n = 0; n < lane.size(); n++)
-            sc_core::sc_spawn([this, n] { carry(n); }, sc_core::sc_gen_unique_name("lane"));
+            lane[n].process = sc_core::sc_spawn([this, n] { carry(n); }, sc_core::sc_gen_unique_name("lane"));
     }
     unsigned ports() const { return (unsigned)lane.size() / 2; }
     /* Waits until the fabric is done with this instant. FALSE: the run is over. */
@@ -56,7 +56,7 @@ class Ports : public sc_core::sc_module
     void accept(const FoSwitch *from, unsigned port, const FoPacket *packet)
     {
         if (sw != from) /* another simulation runs from now on */
-            end();
+            begin_anew();
         sw = from;
         Lane &to = lane[2 * port + fo_channel(packet)];
         to.waiting.push_back(*packet);
@@ -74,16 +74,34 @@ class Ports : public sc_core::sc_module
     struct Lane { /* of a port and channel */
         std::deque<FoPacket> waiting;
         sc_core::sc_event more;
+        sc_core::sc_process_handle process;
+        bool busy = false; /* the module has a packet of it */
     };
     struct Departure {
         sc_core::sc_event gone;
     };
     std::vector<Lane> lane;
-    std::vector<Departure *> free;
+    std::vector<Departure *> all, free;
 
+    void begin_anew();
     void carry(unsigned n);
     void send(tlm::tlm_generic_payload &payload, sc_time &delay);
 };
+
+/* A simulation may have ended with packets in the module (it got stuck, or was not worth its end, as with -a best):
+ * processes that still wait for what became of them leave the module, and begin anew. */
+void Ports::begin_anew()
+{
+    end();
+    for (Lane &each : lane)
+        if (each.busy) {
+            each.busy = false;
+            each.process.reset();
+        }
+    for (Departure *each : all)
+        each->gone.cancel();
+    free = all;
+}
 
 /* What has come in goes to the module, packet after packet; each gives its room back when the module has it no more. */
 void Ports::carry(unsigned n)
@@ -101,8 +119,10 @@ void Ports::carry(unsigned n)
         payload.set_data_length(sizeof packet);
         payload.set_streaming_width(sizeof packet);
         lane[n].waiting.pop_front();
+        lane[n].busy = true;
         in->b_transport(payload, delay);
         sc_core::wait(delay);
+        lane[n].busy = false;
         if (enter()) {
             sw->release(sw, n / 2, n % 2, flits);
             sw->leave();
@@ -119,8 +139,10 @@ void Ports::send(tlm::tlm_generic_payload &payload, sc_time &delay)
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (payload.get_address() >= ports() || !enter())
         return;
-    if (to_the_wire && free.empty())
-        free.push_back(new Departure);
+    if (to_the_wire && free.empty()) {
+        all.push_back(new Departure);
+        free.push_back(all.back());
+    }
     if (to_the_wire) {
         departure = free.back();
         free.pop_back();

@@ -292,7 +292,10 @@ static JsonParser *compare_load(const char *path, JsonObject **report, GError **
     if (g_strcmp0(schema, "fanout/1") == 0)
         return parser;
     g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "'%s' is no report: %s", path,
-                why ? why->message : "it is JSON, but not of schema fanout/1, which --format json writes");
+                g_str_has_suffix(path, ".db") ? "it is a database, of which fanout plot draws"
+                : why                         ? why->message
+                : !root                       ? "it is empty, as of a run that failed or has not ended"
+                                              : "it is JSON, but not of schema fanout/1, which --format json writes");
     g_object_unref(parser);
     return NULL;
 }

@@ -46,7 +46,10 @@ static const char draw_style[] = "<style>\n"
                                  ".plotted [stroke=\"rgb(123,  79, 163)\"] { stroke: #b58ae0; }\n"
                                  ".plotted [color=\"rgb(123,  79, 163)\"] { color: #b58ae0; }\n"
                                  "}\n"
-                                 "@media (max-width: 520px) { .plotted text { font-size: 19px !important; } }\n"
+                                 "@media (max-width: 520px) {\n"
+                                 ".plotted text { font-size: 19px !important; }\n"
+                                 ".plotted [font-size=\"10.00\"][text-anchor=\"end\"] { display: none; }\n" /* keys */
+                                 "}\n"
                                  "</style>\n";
 
 static GBytes *draw_theme(GBytes *svg)

@@ -77,6 +77,9 @@ static GArray *bench_numbers(const char *what, const char *text, guint64 usual, 
         gboolean good = size ? size_parse(what, *word, &value, error)
                              : options_parse_u64(what, *word, 0, max, &value, error);
         if (!good) {
+            if (strchr(*word, '.') || strchr(*word, '-') || strchr(*word, ':'))
+                options_tell_more(*error, "; ",
+                                  size ? "several are a list: 64K,256K,1M" : "several are a list: 1,4,16");
             g_array_free(numbers, TRUE);
             return NULL;
         }

@@ -11,7 +11,8 @@ typedef struct {
     NumericType type;
     CollAlgo asked; /* for; result has what ran */
     CollResult result;
-    double links_pct; /* of the kernel's time: those of the busier direction, mean */
+    gboolean some_fail; /* of its search */
+    double links_pct;   /* of the kernel's time: those of the busier direction, mean */
     const char *direction;
     char *waits, *full, *parts; /* limits.h; NULL: nothing, or not known */
     WhatIf what;                /* held it up */
@@ -48,11 +49,12 @@ void coll_answer_free(CollAnswer *answer)
 }
 
 void coll_answer_add(CollAnswer *answer, const Fabric *fabric, const CollSpec *spec, const CollResult *result,
-                     const Usage usage[USAGE_DIRECTIONS], const Samples *samples)
+                     const Usage usage[USAGE_DIRECTIONS], const Samples *samples, gboolean some_fail)
 {
     const gboolean up = usage[USAGE_UP].mean_pct > usage[USAGE_DOWN].mean_pct;
     const double busy_pct = usage[up ? USAGE_UP : USAGE_DOWN].mean_pct;
     AnswerRow row = {.bytes = spec->bytes, .type = spec->type, .asked = spec->algo, .result = *result};
+    row.some_fail = some_fail;
     row.direction = up ? "to" : "from";
     row.links_pct = result->kernel_ps ? busy_pct * (double)result->time_ps / (double)result->kernel_ps : 0;
     row.waits = limits_waits(fabric);
@@ -144,7 +146,8 @@ static void answer_write_fastest(const CollAnswer *answer, const AnswerRow *best
         answer_add_time(text, best);
         g_string_append_printf(text, ", %s %.2f times as long", other, answer_us(second) / answer_us(best));
     } else {
-        const char *chosen = best->asked == COLL_BEST      ? "the fastest of all, "
+        const char *chosen = best->some_fail               ? "the fastest that ends well (the others: see below), "
+                             : best->asked == COLL_BEST    ? "the fastest of all, "
                              : best->asked == COLL_UNICAST ? "the fastest without multicast, "
                              : best->asked == COLL_AUTO    ? "which auto takes, "
                                                            : "";
@@ -208,6 +211,23 @@ static void answer_write_untried(const CollAnswer *answer, Report *report)
         report_add_answer(report, "not tried: %s (-a best tries all)", names->str);
 }
 
+/* Those that are not among the fastest however short they took. */
+static void answer_write_wrong(const CollAnswer *answer, Report *report)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < answer->rows->len; i++) {
+        const AnswerRow *row = answer_row(answer, i);
+        g_autofree char *name = answer_name(row);
+        if (row->result.check == COLL_WRONG && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+            g_ptr_array_add(names, g_steal_pointer(&name));
+    }
+    if (names->len == 0)
+        return;
+    g_ptr_array_add(names, NULL);
+    g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
+    report_add_answer(report, "wrong results: %s; the notes below say what is wrong", all);
+}
+
 /* Of the last size and type; NULL: there is no row, or none whose sums are right. */
 static const AnswerRow *answer_last(const CollAnswer *answer)
 {
@@ -227,6 +247,7 @@ void coll_answer_write(const CollAnswer *answer, Report *report)
         return;
     }
     answer_write_fastest(answer, best, report);
+    answer_write_wrong(answer, report);
     answer_write_limits(best, report);
     answer_write_untried(answer, report);
 }

@@ -11,9 +11,10 @@
 typedef struct CollAnswer CollAnswer;
 CollAnswer *coll_answer_new(const CollPlan *plan, guint32 gpus);
 void coll_answer_free(CollAnswer *answer);
-/* A row that has run. samples: what its recording saw of it, if it did; usage: as in its columns. */
+/* A row that has run. samples: what its recording saw of it, if it did; usage: as in its columns; some_fail: its search
+ * left out candidates that do not end well. */
 void coll_answer_add(CollAnswer *answer, const Fabric *fabric, const CollSpec *spec, const CollResult *result,
-                     const Usage usage[USAGE_DIRECTIONS], const Samples *samples);
+                     const Usage usage[USAGE_DIRECTIONS], const Samples *samples, gboolean some_fail);
 void coll_answer_write(const CollAnswer *answer, Report *report);
 /* The fastest of the last size, and what held it up; FALSE: nothing of the fabric did. */
 typedef struct {

@@ -25,13 +25,14 @@ static CollSpec coll_spec_of(const CollRows *rows, guint64 bytes, CollAlgo algo)
 }
 
 /* What a simulation gave, and its counters. */
-static void coll_take(CollRows *rows, Run *run, const UsageMark *mark, const CollSpec *spec, const CollResult *result)
+static void coll_take(CollRows *rows, Run *run, const UsageMark *mark, const CollSpec *spec, const CollResult *result,
+                      gboolean some_fail)
 {
     Usage usage[USAGE_DIRECTIONS];
     for (guint d = 0; d < USAGE_DIRECTIONS; d++)
         usage[d] = usage_of(run->fabric, mark, (UsageDirection)d, NULL, 0);
     coll_table_add(rows->table, spec, result, coll_rows_gpus(rows), usage);
-    coll_answer_add(rows->answer, run->fabric, spec, result, usage, &rows->samples);
+    coll_answer_add(rows->answer, run->fabric, spec, result, usage, &rows->samples, some_fail);
     if (rows->alone)
         coll_answer_write(rows->answer, rows->report); /* before its row is printed */
     rows->extrapolated |= result->fidelity == COLL_FIDELITY_AUTO;
@@ -87,6 +88,15 @@ static gboolean coll_leave_winner(CollRows *rows, const CollSpec *spec, const Co
     return TRUE;
 }
 
+/* Of the candidates of its search. */
+static gboolean coll_some_fail(const CollRows *rows, const CollGroup *group)
+{
+    gboolean left = coll_group_dropped(group) != NULL;
+    for (guint a = 0; a < COLL_ALGOS; a++)
+        left |= rows->left[a] != 0;
+    return left;
+}
+
 static void coll_prepare(CollRows *rows, CollGroup *group)
 {
     coll_group_on_candidate(group, coll_on_candidate, rows->live);
@@ -124,7 +134,7 @@ static ExitCode coll_simulate_once(CollRows *rows, const CollSpec *spec, gboolea
         if (recording_end(g_steal_pointer(&ending), &why)) {
             live_lock(rows->live);
             if (row && !*again) {
-                coll_take(rows, &run, mark, spec, result);
+                coll_take(rows, &run, mark, spec, result, coll_some_fail(rows, group));
                 coll_auto_add(rows->taken, group, spec, result);
                 coll_note_search(rows, group, size);
             }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/interrupt.h"
@@ -149,7 +150,16 @@ static void live_watch_begin(Live *live) { (void)live_watch, (void)live; }
 static void live_watch_end(Live *live) { (void)live; }
 static gboolean live_is_watched(void) { return FALSE; }
 #else
-static gboolean live_is_watched(void) { return isatty(STDOUT_FILENO); }
+/* A terminal; or both streams go to one file or pipe (2>&1), which would have rows twice: those that standard error
+ * shows, and those of the report. With FANOUT_QUIET standard error shows none, and the report stays whole. */
+static gboolean live_is_watched(void)
+{
+    struct stat out, err;
+    if (isatty(STDOUT_FILENO))
+        return TRUE;
+    return !g_getenv("FANOUT_QUIET") && fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+           out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
 
 static void live_watch_begin(Live *live)
 {

@@ -10,8 +10,9 @@
  *     code = live_finish(live, error);                 // the rest of the report, and its files
  *
  * Text opens with its answer, which is known when all rows are: it is printed whole at the end. Of a run of more than
- * five seconds rows are shown as they are done: on a terminal there and then, with the answer below them; else on
- * standard error. CSV, which has no answer, grows from the first row on; JSON comes whole.
+ * five seconds rows are shown as they are done: on a terminal, or where both streams go to one file (2>&1), there and
+ * then, with the answer below them; else on standard error. CSV, which has no answer, grows from the first row on; JSON
+ * comes whole.
  *
  * Ctrl-C (SIGINT) and SIGTERM are caught from live_new() to live_finish(): what is finished is printed and written to
  * the files, marked incomplete ("incomplete": true, a note), and the process ends with 130. A second one ends it at

@@ -36,6 +36,7 @@ svg { background: var(--paper); } text { font: 12px system-ui, sans-serif; fill:
 .mark { stroke-width: 3; } rect.part, .map rect { fill: var(--box); stroke: var(--axis); }
 polyline.s1, .mark.s1 { stroke-dasharray: 9 4; } polyline.s2, .mark.s2 { stroke-dasharray: 4 4; }
 polyline.s3, .mark.s3 { stroke-dasharray: 12 3 3 3; }
+@media (max-width: 520px) { text { font-size: 21px; } .map text { font-size: 27px; } .thin, .key { display: none; } .below { transform: translateY(4px); } }
 """
 
 
@@ -52,13 +53,13 @@ def style():
 
 def legend(page, width, top):
     """Names and signs of the list behind a picture, as lines of SVG; and how high they are."""
-    items = re.findall(r'<li><svg class="sign"[^>]*>(.*?)</svg>(.*?)</li>', page)
+    items = re.findall(r'<li><svg class="sign"[^>]*>(.*?)</svg>(.*?)</li>', page, re.S)
     longest = max((len(name) for _, name in items), default=0)
-    out, columns = "", max(1, int(width // (34 + 7.6 * longest)))
+    out, columns = "", max(1, int(width // (34 + 13 * longest)))  # of a telephone's letters, which are larger in units
     for i, (sign, name) in enumerate(items):
-        x, y = 4 + i % columns * width / columns, top + i // columns * 20
+        x, y = 4 + i % columns * width / columns, top + i // columns * 24
         out += f'<g transform="translate({x:.0f} {y:.0f})">{sign}<text x="26" y="10">{name}</text></g>\n'
-    return out, (len(items) + columns - 1) // columns * 20
+    return out, (len(items) + columns - 1) // columns * 24
 
 
 def picture(page, title):

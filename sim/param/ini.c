@@ -170,8 +170,9 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
                     reader->line, line);
         fine = FALSE;
     } else if (*line != '\0' && !reader->section) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s:%d: '%s' stands before the first [group]", reader->name,
-                    reader->line, line);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX,
+                    "%s:%d: '%s' stands before the first [group]; write the group that it is of above it, as [system]",
+                    reader->name, reader->line, line);
         fine = FALSE;
     } else if (*line != '\0') {
         *equals = '\0';

@@ -80,6 +80,12 @@ static const char **known_names(const ParamSet *set, const char *section)
             !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
             g_ptr_array_add(names, (gpointer)name);
     }
+    for (guint i = 0; section && i < set->others->len; i++) { /* "system.inherits": its key, unless any is allowed */
+        const char *other = g_ptr_array_index(set->others, i), *dot = strrchr(other, '.');
+        if (dot && strcmp(dot, ".*") != 0 && (gsize)(dot - other) == strlen(section) &&
+            g_str_has_prefix(other, section))
+            g_ptr_array_add(names, (gpointer)(dot + 1));
+    }
     g_ptr_array_add(names, NULL);
     return (const char **)g_ptr_array_free(names, FALSE);
 }

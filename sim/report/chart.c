@@ -48,6 +48,25 @@ static void chart_draw_steps(const Chart *chart, const Axis *x, const Axis *y, g
     g_string_append_printf(out, *last ? " %s,%s\"/>\n" : "\"/>\n", px, last);
 }
 
+/* Whether others have a value between two of this series', which then has none there: a line over it would say that it
+ * had, as where each size has the algorithm that is best there. */
+static gboolean chart_is_gap(const Chart *chart, gboolean log, const char *run, double from, double to)
+{
+    double at;
+    for (guint r = 0; r < table_rows(chart->table); r++)
+        if (strcmp(chart_name(chart, r, chart->split), run) == 0 && chart_value(chart->table, r, chart->x, log, &at) &&
+            at > MIN(from, to) && at < MAX(from, to))
+            return TRUE;
+    return FALSE;
+}
+
+static void chart_end_line(GString *path, guint colour, GString *out)
+{
+    g_string_append_printf(out, "<polyline points=\"%s\" fill=\"none\" class=\"s%u\" stroke-width=\"1.5\"/>\n",
+                           path->str, colour);
+    g_string_truncate(path, 0);
+}
+
 /* The points of one series, and the line that joins them. */
 static void chart_draw(const Chart *chart, const Axis *x, const Axis *y, guint column, const char *run,
                        const char *name, guint colour, GString *out)
@@ -57,6 +76,8 @@ static void chart_draw(const Chart *chart, const Axis *x, const Axis *y, guint c
         return;
     }
     GString *path = g_string_new(NULL);
+    const gboolean lines = (chart->flags & CHART_LINES) != 0;
+    double last_x = 0;
     for (guint r = 0; r < table_rows(chart->table); r++) {
         double at_x, at_y;
         if (!chart_has(chart, r, run, name))
@@ -65,6 +86,9 @@ static void chart_draw(const Chart *chart, const Axis *x, const Axis *y, guint c
             !chart_value(chart->table, r, column, y->log, &at_y))
             continue;
         char px[G_ASCII_DTOSTR_BUF_SIZE], py[G_ASCII_DTOSTR_BUF_SIZE];
+        if (lines && path->len && chart_is_gap(chart, x->log, run, last_x, at_x))
+            chart_end_line(path, colour, out);
+        last_x = at_x;
         g_ascii_formatd(px, sizeof px, "%.1f", chart_x(x, at_x));
         g_ascii_formatd(py, sizeof py, "%.1f", chart_y(y, at_y));
         g_string_append_printf(path, "%s%s,%s", path->len ? " " : "", px, py);
@@ -74,9 +98,8 @@ static void chart_draw(const Chart *chart, const Axis *x, const Axis *y, guint c
         markup_append(out, "<title>%s %s, %s</title></circle>\n", name, table_cell(chart->table, r, chart->x)->text,
                       table_cell(chart->table, r, column)->text);
     }
-    if (chart->flags & CHART_LINES)
-        g_string_append_printf(out, "<polyline points=\"%s\" fill=\"none\" class=\"s%u\" stroke-width=\"1.5\"/>\n",
-                               path->str, colour);
+    if (lines)
+        chart_end_line(path, colour, out);
     g_string_free(path, TRUE);
 }
 

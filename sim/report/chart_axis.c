@@ -119,7 +119,7 @@ static void chart_tick_x(const Axis *x, double at, gboolean thin, GString *out)
 {
     g_autofree char *label = chart_label(x, at);
     chart_line(out, chart_x(x, at), CHART_TOP, chart_x(x, at), CHART_TOP + CHART_HEIGHT, "grid");
-    chart_text(out, chart_x(x, at), CHART_TOP + CHART_HEIGHT + 18, "middle", thin ? "thin" : "", label);
+    chart_text(out, chart_x(x, at), CHART_TOP + CHART_HEIGHT + 18, "middle", thin ? "below thin" : "below", label);
 }
 
 /* At each value where there are few; else at whole powers of two on a logarithmic axis, and at round numbers where it

@@ -49,14 +49,18 @@ static gboolean file_put(int fd, const char *bytes, gsize n)
     return TRUE;
 }
 
+/* Of a name in /dev. What else writes there shares where it stands: a file that is opened anew by that name would be
+ * written over, and a socket cannot be. -1: it is another file. */
+static int file_standard(const char *path)
+{
+    return g_str_equal(path, "/dev/stdout") ? STDOUT_FILENO : g_str_equal(path, "/dev/stderr") ? STDERR_FILENO : -1;
+}
+
 /* In place: what cannot be replaced, since it is no plain file, or its folder allows no other file in it. */
 static gboolean file_write_open(const char *path, int how, const char *bytes, gsize n, GError **error)
 {
-    int fd = open(path, O_WRONLY | how | O_CLOEXEC);
-    if (fd < 0 && errno == ENXIO) /* a socket is not opened by its name in /dev */
-        fd = g_str_equal(path, "/dev/stdout")   ? dup(STDOUT_FILENO)
-             : g_str_equal(path, "/dev/stderr") ? dup(STDERR_FILENO)
-                                                : -1;
+    const int standard = file_standard(path);
+    int fd = standard >= 0 ? dup(standard) : open(path, O_WRONLY | how | O_CLOEXEC);
     gboolean good = fd >= 0 && file_put(fd, bytes, n);
     int code = errno;
     if (fd >= 0 && close(fd) != 0 && good) {
@@ -76,6 +80,8 @@ gboolean file_write(const char *path, const char *bytes, gsize n, GError **error
     struct stat status;
     g_autofree char *folder = g_path_get_dirname(path);
     gboolean there = stat(path, &status) == 0;
+    if (file_standard(path) >= 0)
+        return file_write_open(path, 0, bytes, n, error);
     if (there && (!S_ISREG(status.st_mode) || access(folder, W_OK) != 0))
         return file_write_open(path, O_TRUNC, bytes, n, error);
     return g_file_set_contents(path, bytes, (gssize)n, error);

@@ -20,8 +20,8 @@ typedef struct {
 
 static double histogram_place(const Axis *x, double value) { return x->log ? log2(value) : value; }
 
-/* A bar is 1, 2 or 5 times a power of ten wide, or a part of a doubling. */
-static Bars histogram_bars(Axis *x)
+/* A bar is 1, 2 or 5 times a power of ten wide, and `least` or more, or a part of a doubling. */
+static Bars histogram_bars(Axis *x, double least)
 {
     const double low = x->log ? exp2(x->min) : x->min, high = x->log ? exp2(x->max) : x->max;
     Bars bars = {0};
@@ -29,7 +29,7 @@ static Bars histogram_bars(Axis *x)
     if (x->log) {
         bars.width = 1 / floor(CLAMP(HISTOGRAM_BARS / (x->max - x->min), 1, 8));
     } else {
-        const double rough = (high - low) / HISTOGRAM_BARS, power = pow(10, floor(log10(MAX(rough, 1e-6))));
+        const double rough = MAX((high - low) / HISTOGRAM_BARS, least), power = pow(10, floor(log10(MAX(rough, 1e-6))));
         const double part = rough / power;
         bars.width = power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
         x->min = low;
@@ -103,18 +103,44 @@ static void histogram_draw(const Axis *x, const Axis *y, const Bars *bars, const
     g_string_free(line, TRUE);
 }
 
+/* The highest bar of all series. */
+static double histogram_most(const Chart *chart, const Axis *x, const Bars *bars, const char *run,
+                             const GPtrArray *names)
+{
+    g_autofree double *height = g_new0(double, bars->n);
+    double most = 0;
+    for (guint s = 0; s < names->len; s++) {
+        histogram_sum(chart, x, bars, run, g_ptr_array_index(names, s), height);
+        for (guint i = 0; i < bars->n; i++)
+            most = MAX(most, height[i]);
+    }
+    return most;
+}
+
+/* As wide as the narrowest bucket. */
+static double histogram_bucket(const Chart *chart)
+{
+    double least = 0, from, to;
+    for (guint r = 0; r < table_rows(chart->table); r++)
+        if (chart_value(chart->table, r, chart->x, FALSE, &from) &&
+            chart_value(chart->table, r, chart->x + 1, FALSE, &to) && to > from && (least == 0 || to - from < least))
+            least = to - from;
+    return least;
+}
+
 void chart_histogram(const Chart *chart, Axis *x, Axis *y, const char *run, const GPtrArray *names, GString *out,
                      char **y_name)
 {
-    const Bars bars = histogram_bars(x);
+    const Axis asked = *x;
+    Bars bars = histogram_bars(x, 0);
+    double most = histogram_most(chart, x, &bars, run, names);
+    if (most < 1) { /* so few requests that a bar would have a part of one */
+        *x = asked;
+        bars = histogram_bars(x, histogram_bucket(chart));
+        most = histogram_most(chart, x, &bars, run, names);
+    }
     const char *unit = chart->table->columns[chart->x].unit;
     g_autofree double *height = g_new0(double, bars.n);
-    double most = 0;
-    for (guint s = 0; s < names->len; s++) {
-        histogram_sum(chart, x, &bars, run, g_ptr_array_index(names, s), height);
-        for (guint i = 0; i < bars.n; i++)
-            most = MAX(most, height[i]);
-    }
     y->min = 0;
     y->max = most > 0 ? most : 2;
     for (guint s = 0; s < names->len; s++) {

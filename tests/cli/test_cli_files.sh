@@ -169,4 +169,12 @@ done
 ln -s "$work/with space" "$work/plain"
 FANOUT_LIBDIR=$work/plain "$FANOUT" exec -- true >out 2>err || complain "a link to such a folder: $(cat err)"
 
+# What others write to the same file stands before and behind a report on standard output or standard error, none over it.
+for report in "" "--report -"; do
+    # shellcheck disable=SC2086
+    { echo before; "$FANOUT" exec $report -s teach-4gpu -- "examples/multicast_store"; echo behind; } >out 2>&1
+    [ "$(head -n 1 out)" = before ] && [ "$(tail -n 1 out)" = behind ] && grep -q '^# fanout .* exec' out ||
+        complain "exec $report into a file that others write to: $(head -n 3 out)"
+done
+
 finish

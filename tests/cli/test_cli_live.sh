@@ -1,7 +1,7 @@
 #!/bin/sh
 # Proves that text opens with its answer, whoever reads it, and that rows of a run of more than five seconds are shown as
-# they are done, on standard error, or on a terminal there and then; that Ctrl-C and SIGTERM print and write what is finished, marked incomplete,
-# with exit 130, in verbs with rows, in a walk and in all others, and a second one ends at once; that an error keeps the
+# they are done, on standard error, or on a terminal, and where both streams are one file, there and then; that Ctrl-C
+# and SIGTERM print and write what is finished, marked incomplete, with exit 130, in verbs with rows, in a walk and in all others, and a second one ends at once; that an error keeps the
 # rows before it; that progress is told on a terminal alone; and that a search for the best ends early what cannot win,
 # with the right winner.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
@@ -55,6 +55,20 @@ grep -q '^fanout: rows as they are done; the report follows on standard output, 
 # shellcheck disable=SC2086
 slow "$FANOUT" $long >out 2>err
 [ ! -s err ] || complain "FANOUT_QUIET is not quiet: $(cat err)"
+# Who has both streams in one file or pipe has each row once, as it was done, and what is left below, the answer with it.
+grep '^  all_reduce' whole >rows
+# shellcheck disable=SC2086
+(unset FANOUT_QUIET && slow "$FANOUT" $long >out 2>&1)
+grep '^  all_reduce' out | cmp -s - rows || complain "2>&1: not each row once: $(cat out)"
+sed '/^  all_reduce/,$d' out | grep -q '^# > ' && complain "2>&1: rows that are done wait for the answer: $(cat out)"
+grep -v -e '^fanout: ' -e '^#$' out | sort >lines
+grep -v '^#$' whole | sort | cmp -s - lines || complain "2>&1: other lines: $(sort whole | diff - lines)"
+# shellcheck disable=SC2086
+(unset FANOUT_QUIET && { slow "$FANOUT" $long 2>&1 || echo "exit $?"; } | cat >out)
+grep '^  all_reduce' out | cmp -s - rows || complain "2>&1 into a pipe: not each row once: $(cat out)"
+# shellcheck disable=SC2086
+slow "$FANOUT" $long >out 2>&1
+cmp -s out whole || complain "FANOUT_QUIET, 2>&1: $(diff whole out)"
 if command -v script >/dev/null; then
     script -qec "'$FANOUT' coll all_reduce -s teach-4gpu -a ring -b 4K -e 16K" /dev/null </dev/null 2>&1 | tr -d '\r' | sed 's/^\(.\[K[^#]*\)*\(.\[K\)//' >out
     sed -n 2p out | grep -q '^# > ' || complain "a terminal gets no answer first: $(cat out)"

@@ -25,4 +25,4 @@ while IFS='|' read -r command words; do
     fi
 done <list
 echo "$good of $all lead on"
-[ "$crashed" = 0 ] && [ "$all" -ge 225 ] && [ $((good * 100)) -ge $((all * 95)) ]
+[ "$crashed" = 0 ] && [ "$all" -ge 258 ] && [ $((good * 100)) -ge $((all * 95)) ]

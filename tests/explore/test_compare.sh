@@ -57,6 +57,8 @@ grep -q 'time_us' page.html || complain "the page lacks a difference"
 echo '{"a": 1}' >other.json
 echo '{"schema": ' >cut.json
 refuses "'other.json' is no report: it is JSON" compare a.json other.json
+: >empty.json
+refuses "'empty.json' is no report: it is empty, as of a run that failed or has not ended" compare a.json empty.json
 refuses "'cut.json' is no report: " compare cut.json a.json
 refuses "'gone.json' is no report: .*No such file" compare a.json gone.json
 refuses "something is missing" compare a.json

@@ -23,6 +23,30 @@ run -a ring >usual
 run -a ring --set switch.component=tlm_switch.so >own
 cmp -s own usual || complain "a ring takes another time: $(diff own usual)"
 
+# A search leaves candidates that cannot win where they are, with packets in the modules: those after it still end.
+"$FANOUT" coll all_reduce -s teach-4gpu -a best -b 64K --set switch.component=tlm_switch.so >out 2>err ||
+    complain "best: exit $?: $(cat err)"
+grep -q '^  all_reduce .* sym_mc .* yes ' out && ! grep -q 'left out' out || complain "best: $(cat out)"
+# A switch that forgets an operand: what it sums is left out of the search with a word, and so is what never ends.
+broken() { # SED-EXPRESSION PATTERN
+    sed "$1" "$TOP_SRCDIR/examples/tlm_switch.cpp" >broken.cpp
+    cmp -s broken.cpp "$TOP_SRCDIR/examples/tlm_switch.cpp" && complain "$1 changes nothing"
+    ${CXX:-g++} -shared -fPIC -Iinclude broken.cpp -o broken.so -lsystemc || complain "$1 does not build"
+    status=0
+    "$FANOUT" coll all_reduce -s teach-4gpu -a best -b 64K --set switch.component=broken.so >out 2>&1 || status=$?
+    grep -q "$2" out || complain "$1: $(cat out)"
+}
+broken 's/(unsigned)operand.size(), sum)/(unsigned)operand.size() - 1, sum)/' \
+    '^# best, 64K, left out: nvls simple gives a wrong result: rank 0, element 1 of the result: got 10, right is 16$'
+[ "$status" = 0 ] && grep -q '^  all_reduce .* sym_lsa .* yes ' out || complain "a forgotten operand: exit $status: $(cat out)"
+grep -q 'by sym_lsa simple, the fastest that ends well (the others: see below), takes' out ||
+    complain "it is not said that others do not: $(cat out)"
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls,ring -b 64K --set switch.component=broken.so >out && complain "nvls is wrong"
+grep -q '^# > wrong results: nvls simple; the notes below say what is wrong$' out || complain "a wrong row: $(cat out)"
+broken '/^    void take(/{n;s/{/{ if (fabric.ports()) return;/;}' \
+    "best: none of 16 candidates ends well, .* a switch of one's own; of the first: all_reduce with sym_mc got stuck;"
+[ "$status" = 2 ] || complain "no candidate ends: exit $status"
+
 refuses 'needs \[switch\] merge_entries = 0' coll all_reduce --set switch.component=tlm_switch.so \
     --set switch.merge_entries=8
 refuses 'needs \[topology\] kind = rails' coll all_reduce --set switch.component=tlm_switch.so \

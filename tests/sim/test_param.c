@@ -109,7 +109,8 @@ static const struct {
     {"[link]\nreplay = maybe\n", "f.ini:2: [link] replay: 'maybe' is neither true nor false"},
     {"[link]\narbiter = newest\n", "f.ini:2: [link] arbiter: 'newest' is none of round-robin, oldest"},
     {"[link]\nlinks = 4,,4\n", "f.ini:2: [link] links: '' is not a number from 1 to 18"},
-    {"vcs = 1\n", "f.ini:1: 'vcs = 1' stands before the first [group]"},
+    {"vcs = 1\n", "f.ini:1: 'vcs = 1' stands before the first [group]; write the group that it is of above it, as "
+                  "[system]"},
     {"[link]\nvcs 1\n", "f.ini:2: 'vcs 1' is no 'key = value'"},
     {"[link\n", "f.ini:1: '[link' is no group; write [name]"},
     {"[link]\nvcs = \xff\n", "f.ini: not UTF-8 text"},

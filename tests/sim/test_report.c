@@ -174,15 +174,15 @@ static guint count_of(const char *text, const char *what)
     return n;
 }
 
-/* Proves that a chart has one point for each row with a value, one line for each series, ticks that
- * read as sizes, and that nothing from outside breaks out of it. */
+/* Proves that a chart has one point for each row with a value, one line for each series, in two pieces where the other
+ * one alone has a value in between, ticks that read as sizes, and that nothing from outside breaks out of it. */
 static void test_chart(void **state)
 {
     (void)state;
     const double values[] = {10, 5, 100, NAN, 400, 50};
     char *html = chart_of(values, 6, CHART_LINES | CHART_LOG_X);
     assert_int_equal(count_of(html, "<circle"), 5);
-    assert_int_equal(count_of(html, "<polyline"), 2);
+    assert_int_equal(count_of(html, "<polyline"), 3);
     assert_non_null(strstr(html, ">16K</text>"));
     assert_non_null(strstr(html, ">400</text>"));
     assert_non_null(strstr(html, "a&lt;b 1024, 5.00</title>"));
@@ -254,6 +254,25 @@ static void test_histogram(void **state)
     assert_int_equal(count_of(out->str, "<rect x=\""), 70);
     assert_int_equal(count_of(out->str, "height=\"300.0\" class=\"f0\""), 70);
     assert_int_equal(count_of(out->str, " ns: 10</title>"), 70);
+    assert_non_null(strstr(out->str, ">requests in every 100 ns</text>"));
+    g_string_free(out, TRUE);
+    report_free(report);
+}
+
+/* Proves that bars are not so narrow that each would have a part of a request: two in a bucket of 100 ns are one bar of
+ * that width, whose axis says 2. */
+static void test_histogram_few(void **state)
+{
+    (void)state;
+    Report *report = report_new("walk", "x");
+    Table *table = report_add_table(report, "latencies", "", histogram_columns, 0);
+    table_fixed(table, 1000);
+    table_fixed(table, 1100);
+    table_u64(table, 2);
+    report_add_chart_split(report, table, "latencies", NULL, "from_ns", "count", NULL, CHART_BARS | CHART_LOG_X);
+    GString *out = report_format(report, REPORT_HTML);
+    assert_int_equal(count_of(out->str, "<rect x=\""), 1);
+    assert_non_null(strstr(out->str, "1000 to 1100 ns: 2</title>"));
     assert_non_null(strstr(out->str, ">requests in every 100 ns</text>"));
     g_string_free(out, TRUE);
     report_free(report);
@@ -361,7 +380,8 @@ int main(void)
         cmocka_unit_test(test_text),          cmocka_unit_test(test_csv),       cmocka_unit_test(test_json),
         cmocka_unit_test(test_html),          cmocka_unit_test(test_numbers),   cmocka_unit_test(test_invalid_utf8),
         cmocka_unit_test(test_save),          cmocka_unit_test(test_chart),     cmocka_unit_test(test_chart_large),
-        cmocka_unit_test(test_chart_corners), cmocka_unit_test(test_histogram), cmocka_unit_test(test_answer),
+        cmocka_unit_test(test_chart_corners), cmocka_unit_test(test_histogram), cmocka_unit_test(test_histogram_few),
+        cmocka_unit_test(test_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,9 @@ gboolean trace_select(Trace *trace, const TraceSelection *selection, GError **er
         rank[r] = !selection->ranks;
     for (guint i = 0; selection->ranks && i < selection->ranks->len && ok; i++) {
         guint32 r = g_array_index(selection->ranks, guint32, i);
-        ok = r < trace->world || fail(trace, "--ranks names a rank that the job does not have", error);
+        g_autofree char *why = g_strdup_printf("--ranks: there is no rank %u; the job has ranks 0 to %u", r,
+                                               MAX(trace->world, 1) - 1);
+        ok = r < trace->world || fail(trace, why, error);
         if (ok)
             rank[r] = TRUE;
     }
