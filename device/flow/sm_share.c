@@ -26,19 +26,20 @@ static guint64 sm_lsu_level(const Sm *sm)
     }
 }
 
-/* Ports take turns among the queues that SMs store and load through, an SM that shares one has so much less of it; and
- * a loop's weight is that of its SM, shared with the SM's others. */
+/* Ports take turns between the halves of the GPU and, in each, among the CPCs that store and load, an SM that shares
+ * one has so much less of it; and a loop's weight is that of its SM, shared with the SM's others. All of its launch
+ * are taken to store: whether halves and CPCs do just then is not looked at. */
 static guint32 sm_weight(const DeviceFlow *flow, const Sm *sm)
 {
     const GpuOutQueue *queue = sm->queue;
-    guint64 usual = MAX(flow->sms / flow->fabric->spec.gpu.out_queues, 1), loads = FLOW_WEIGHT;
+    guint64 loads = FLOW_WEIGHT;
     if (!flow->issue_ps && (!flow->ask_ps || !sm->gpu->flows.storing))
         return FLOW_WEIGHT;
     if (device_queue_meets(sm->gpu))
         loads = device_queue_port(sm->gpu).loads_per_mille;
     guint64 sharing = queue->storing * FLOW_WEIGHT + queue->asking * loads;
     guint64 weight = flow->issue_ps ? FLOW_WEIGHT : loads, loops = flow->issue_ps ? sm->storing : sm->asking;
-    return (guint32)MAX(FLOW_WEIGHT * usual * weight / MAX(sharing * loops, 1), 1);
+    return (guint32)MAX(FLOW_WEIGHT * flow->sms * weight / MAX(flow->parts * sharing * loops, 1), 1);
 }
 
 /* Of its work; it may be served, and not told so yet. */
@@ -221,7 +222,7 @@ SimTime device_sm_solved(Gpu *gpu)
     flows->stalled = full || (flows->stalled && !room);
     if (!room && flows->draining == 0)
         return again_ps;
-    for (guint32 q = 0; q < gpu->spec->out_queues; q++)
+    for (guint32 q = 0; q < gpu->n_out; q++)
         for (const Sm *sm = gpu->out[q].flow_head; sm; sm = sm->flow_next) {
             gboolean turns = FALSE;
             for (DeviceFlow *flow = sm->flows; flow; flow = flow->sm_next) {
@@ -265,7 +266,7 @@ static void sm_add_sent(const DeviceFlow *flow, SmQueued *all)
 
 static void sm_add(const Gpu *gpu, SmAdd add, SmQueued *all)
 {
-    for (guint32 q = 0; q < gpu->spec->out_queues; q++)
+    for (guint32 q = 0; q < gpu->n_out; q++)
         for (const Sm *sm = gpu->out[q].flow_head; sm; sm = sm->flow_next)
             for (const DeviceFlow *flow = sm->flows; flow; flow = flow->sm_next)
                 if (flow->issue_ps)

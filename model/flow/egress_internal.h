@@ -13,10 +13,13 @@ typedef struct {
     guint64 issued_ps;
 } PortWaiting;
 
-/* As in model/sm/egress_queue.c: first in, first out. */
+/* As in model/sm/egress_queue.c: first in, first out, one for each CPC. */
 typedef struct {
     guint32 head, tail, count;
+    guint32 half;        /* of the GPU, that it belongs to: 0 or 1 */
+    guint64 turns;       /* as in gpu_next_waiter() */
     guint64 head_ps;     /* since when the first one is the first */
+    guint32 users;       /* SMs that have something in it */
     guint32 sms;         /* that use it: a list by PortSm.next */
     guint64 sm_ps;       /* when the first of them issues, */
     guint32 sm;          /* and which; G_MAXUINT64: all stand still */
@@ -49,8 +52,9 @@ typedef struct {
     const Fabric *fabric;
     guint32 sms, n_queues;
     guint64 turn;
-    guint32 depth, out, sm_out; /* limits in units: of a port's queue, of a queue before it, of an SM in that */
-    PortLink *port;             /* by link */
+    guint64 turns[2], most_turns[2]; /* by half: so far, and the most of a queue of it */
+    guint32 depth, out, sm_out;      /* limits in units: of a port's queue, of a queue before it, of an SM in that */
+    PortLink *port;                  /* by link */
     PortSm *sm;
     PortQueue *queue;
     PortWaiting *waiting; /* all queues' entries; 0: none */

@@ -29,11 +29,12 @@ static guint64 port_still_ps(const PortReplay *replay, guint64 from_ps)
     return sum_ps / MAX(n - first, 1);
 }
 
-/* How much queues that equally many SMs share differ in what one SM gets, and how much SMs of one queue do. */
+/* How much queues of one half that equally many SMs share differ in what one SM gets, and how much SMs of one queue
+ * do. */
 static void port_spread(const PortReplay *replay, const guint32 *before, PortShare *share)
 {
-    g_autofree double *sum = g_new0(double, replay->n_queues), *all = g_new0(double, replay->sms + 1);
-    g_autofree guint32 *sharing = g_new0(guint32, replay->n_queues), *among = g_new0(guint32, replay->sms + 1);
+    g_autofree double *sum = g_new0(double, replay->n_queues), *all = g_new0(double, 2 * replay->sms + 2);
+    g_autofree guint32 *sharing = g_new0(guint32, replay->n_queues), *among = g_new0(guint32, 2 * replay->sms + 2);
     double total = 0, apart = 0, queues = 0;
     for (guint32 s = 0; s < replay->sms; s++) {
         double n = (double)PORT_CHUNK_LINES * (replay->sm[s].issued - before[s]);
@@ -44,12 +45,12 @@ static void port_spread(const PortReplay *replay, const guint32 *before, PortSha
     }
     for (guint32 q = 0; q < replay->n_queues; q++) {
         double square = sharing[q] ? sum[q] * sum[q] / sharing[q] : 0;
-        all[sharing[q]] += sum[q];
-        among[sharing[q]] += sharing[q];
+        all[2 * sharing[q] + replay->queue[q].half] += sum[q];
+        among[2 * sharing[q] + replay->queue[q].half] += sharing[q];
         apart -= square;
         queues += square;
     }
-    for (guint32 alike = 1; alike <= replay->sms; alike++)
+    for (guint32 alike = 2; alike < 2 * replay->sms + 2; alike++)
         queues -= among[alike] ? all[alike] * all[alike] / among[alike] : 0;
     share->queues_per_mille = (guint32)(1000 * sqrt(fmax(queues, 0) / total));
     share->spread_per_mille = (guint32)(1000 * sqrt(fmax(apart, 0) / total));

@@ -47,18 +47,33 @@ typedef enum {
     GPU_PIPES
 } GpuPipeKind;
 
-/* Waiters are called in order when a port's request queue has room again. */
+/* Where requests come from that wait for a port: copy engines and what is plugged in, and the halves of the GPU that
+ * SMs stand in. A port gives its room to the side that has had the fewest turns at all ports, and there to the waiter
+ * that has: one whose first request waits for another port does not lose by it.
+ * Source: h100b/dev_h100_gpc.csv: of three GPCs that store, the one alone in its half gets half of the links. That copy
+ * engines count as one more side is assumed. */
+typedef enum { GPU_SIDE_ENGINES, GPU_SIDE_HALF_0, GPU_SIDE_HALF_1, GPU_SIDES } GpuSide;
+
+/* A waiter is called when a port's request queue has room again. */
 typedef struct GpuRoomWaiter GpuRoomWaiter;
 struct GpuRoomWaiter {
     GpuRoomWaiter *next;
     void (*fire)(GpuRoomWaiter *waiter, SimTime now_ps);
     gboolean queued;
+    GpuSide side;
+    guint64 turns; /* so far, among those of its side */
 };
+typedef struct {
+    GpuRoomWaiter *head, *tail;
+} GpuRoomQueue;
+typedef struct {
+    guint64 turns, most_turns; /* so far, of the side; the most that a waiter of it had */
+} GpuTurns;
 
 /* What a GPU keeps for one of its links. */
 typedef struct {
-    GpuRoomWaiter *room_head, *room_tail; /* requests that wait for room in the port's queue */
-    AckMerge *acks;                       /* by requester */
+    GpuRoomQueue room[GPU_SIDES]; /* requests that wait for room in the port's queue */
+    AckMerge *acks;               /* by requester */
     SimTime *read_left_ps; /* by requester: when the last read response to it was handed to the port, 0: none was;
                                * NULL where nothing depends on it (ack_hold_off_ps is 0) */
     TimedPacketRing held;  /* requests held up by answers, and when they came */
@@ -110,6 +125,7 @@ typedef struct {
     GpuOutRing ring;
     GpuRoomWaiter room; /* of its head */
     struct Gpu *gpu;
+    guint32 sms;                  /* that have something in it */
     struct Sm *sm_head, *sm_tail; /* waiting for room in it */
     struct Sm *flow_head;         /* SMs with flows, by number (Sm.flow_next), */
     guint32 storing, asking;      /* and with flows that store, and load from others */
@@ -156,7 +172,10 @@ typedef struct Gpu {
     struct FabricEngine *fabric_engine; /* fabric_engine.h; NULL: no operation on an endpoint yet */
     struct Sm *sm;                      /* sm.h */
     struct Cta *cta_head, *cta_tail;    /* waiting for an SM */
-    GpuOutQueue *out;                   /* by SM modulo out_queues */
+    GpuOutQueue *out;                   /* of each CPC (model/sm/place.h), */
+    guint32 n_out;                      /* so many */
+    GpuTurns side[GPU_SIDES];
+    guint64 most_turns; /* of any of them */
     FenceState fence;
     SimTime cta_next_ps;      /* when the next CTA of a kernel can start */
     void *kernels;            /* launches of device/kernel under way */
@@ -207,6 +226,7 @@ static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 {
     return link == GPU_LINK_LOCAL || link_has_room(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
 }
+gboolean gpu_port_waits(const GpuPort *port); /* somebody does, for room */
 /* Puts a waiter into the queue for room at a link. It is called once. */
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
