@@ -144,6 +144,8 @@ libfanout_core_la_SOURCES += \
 	model/flow/issue_rate.h \
 	model/flow/load_rate.c \
 	model/flow/load_rate.h \
+	model/flow/load_replay.c \
+	model/flow/load_replay.h \
 	model/flow/rates.c \
 	model/flow/rates.h \
 	model/presets/preset.c \

@@ -236,9 +236,9 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     guint32 kind = device_queue_kind(cta, &cost, spec);
     flow->kind = kind;
     flow->sms = device_queue_sms(cta);
-    flow->parts = device_queue_parts(cta);
     flow->issue_ps = cost.remote_stores ? (guint32)device_queue_ps(&cost) : 0;
     flow->ask_kind = device_queue_asks(cta, &cost, spec, &flow->ask_ps);
+    flow->weight = device_queue_weight(cta, &cost, spec);
     flow->work = device_queue_work(cta, &cost, kind, flow->lines);
     flow->head_ps = cost.head_ps;
     flow->tail_ps = cost.stores ? cost.tail_ps : 0;

@@ -18,7 +18,7 @@ static guint32 queue_warps(const FoCta *cta) { return (cta->count + WARP_LANES -
 /* The launch's CTAs take turns in one array. */
 static gboolean queue_is_strided(const FoCta *cta, const LoopSpec *spec) { return spec->step > cta->cta->threads; }
 
-G_STATIC_ASSERT(FLOW_ALL == PORT_ALL && FLOW_ALL == LOAD_ALL);
+G_STATIC_ASSERT(FLOW_ALL == PORT_ALL && FLOW_ALL == LOAD_ALL && FLOW_WEIGHT == LOAD_EVEN);
 /* kind: of stores, or of loads, whose issue_ps is QUEUE_LOADS. */
 #define QUEUE_LOADS 1u
 
@@ -118,7 +118,7 @@ static guint32 queue_of(const FoCta *cta, guint32 place)
     return place_cta_queue(&cta->launch->fabric->spec, place, cta->launch->cluster);
 }
 
-guint32 device_queue_parts(const FoCta *cta)
+static guint32 queue_parts(const FoCta *cta)
 {
     guint32 parts = place_parts(&cta->launch->fabric->spec, cta->launch->ctas, cta->launch->cluster,
                                 queue_of(cta, queue_place(cta)));
@@ -186,7 +186,7 @@ guint64 device_queue_room(const FoCta *cta, const DeviceCost *cost, guint32 kind
     SimTime wait_ps = port_share(fabric->ports, sms, device_queue_ps(cost), kind).wait_ps;
     guint64 flits = flow_part(fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links, wait_ps, PS_PER_S);
     guint64 all = flow_part(flits * 1000, most, PORT_ALL) * FLOW_LINE / cost->out_flits;
-    return cost->multicast_stores ? all / sms : all / (device_queue_parts(cta) * sharing);
+    return cost->multicast_stores ? all / sms : all / (queue_parts(cta) * sharing);
 }
 
 guint64 device_queue_ports(const DeviceCost *cost)
@@ -277,6 +277,13 @@ static gboolean queue_loads(const FoCta *cta, const DeviceCost *cost, const Loop
         return FALSE;
     *kind = load_kind(cost->fabric->loads, &how);
     return TRUE;
+}
+
+guint32 device_queue_weight(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec)
+{
+    guint32 kind;
+    return queue_loads(cta, cost, spec, &kind) ? load_share_weight(cost->fabric->loads, kind, queue_place(cta)) :
+                                                 FLOW_WEIGHT;
 }
 
 /* Turns take so long from the first instruction on, but a flow begins only when the first load is back. */

@@ -25,8 +25,8 @@ guint32 device_queue_asks(const FoCta *cta, const DeviceCost *cost, const LoopSp
 SimTime device_queue_solved(gpointer user);
 /* SMs that the CTA's launch takes. */
 guint32 device_queue_sms(const FoCta *cta);
-/* Into how many parts the launch's stores share the ports, one of which its CPC's SMs have: model/sm/place.h. */
-guint32 device_queue_parts(const FoCta *cta);
+/* The weight of a loop that loads from others, where these hold it up. */
+guint32 device_queue_weight(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec);
 /* LSU time between two of a loop's packets for the links. */
 guint64 device_queue_ps(const DeviceCost *cost);
 /* How its stores get to the ports: a number of model/flow/egress_share.h; 0 if they do not. */

@@ -9,9 +9,10 @@
 /* A loop of a CTA. */
 typedef struct DeviceFlow {
     FlowItem item;
-    guint32 sms, parts;       /* that its launch takes; device_queue_parts() */
+    guint32 sms;              /* that its launch takes */
     guint32 kind, issue_ps;   /* of its stores, for model/flow/egress_share.h; issue_ps 0: they do not leave the GPU */
     guint32 ask_kind, ask_ps; /* likewise of requests of loads, when nothing else leaves the GPU */
+    guint32 weight;           /* while nothing of its GPU stores */
     Event event;
     GList alive; /* in Fabric.flows */
     Fabric *fabric;

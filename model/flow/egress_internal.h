@@ -52,7 +52,8 @@ typedef struct {
     const Fabric *fabric;
     guint32 sms, n_queues;
     guint64 turn;
-    guint64 turns[2], most_turns[2]; /* by half: so far, and the most of a queue of it */
+    guint64 turns[2], most_turns[2]; /* by half: units so far, and the most of a queue of it; */
+    guint64 most;                    /* the most of a half */
     guint32 depth, out, sm_out;      /* limits in units: of a port's queue, of a queue before it, of an SM in that */
     PortLink *port;                  /* by link */
     PortSm *sm;

@@ -40,6 +40,20 @@ static void port_next(PortReplay *replay, guint32 s)
 /* When the port has room. */
 static guint64 port_room_ps(const PortReplay *replay, guint32 link) { return replay->port[link].room_ps; }
 
+/* As gpu_count_turn() does. */
+static void port_count_one(const PortReplay *replay, guint64 *of, guint64 *most)
+{
+    guint64 window = (guint64)replay->depth * replay->fabric->links;
+    *of = MAX(*of + 1, *most - MIN(*most, window));
+    *most = MAX(*most, *of);
+}
+
+static void port_count_turn(PortReplay *replay, PortQueue *queue)
+{
+    port_count_one(replay, &replay->turns[queue->half], &replay->most);
+    port_count_one(replay, &queue->turns, &replay->most_turns[queue->half]);
+}
+
 static void port_send(PortReplay *replay, const PortWaiting *unit, guint64 at_ps)
 {
     PortLink *port = &replay->port[unit->link];
@@ -51,6 +65,7 @@ static void port_send(PortReplay *replay, const PortWaiting *unit, guint64 at_ps
         port->answered_ps = MAX(port->answered_ps, back_ps) + PORT_CHUNK_LINES * kind->answer_ps;
     }
     port_count(replay, unit->issued_ps, start_ps);
+    port_count_turn(replay, &replay->queue[replay->sm[unit->sm].queue]);
     port->free_ps = start_ps + unit_ps;
     replay->busy_ps += unit_ps;
     port->left_ps[port->next] = start_ps;
@@ -184,12 +199,6 @@ static void port_freed(PortReplay *replay, guint32 s, guint64 at_ps)
     }
 }
 
-static void port_count_turn(const PortReplay *replay, guint64 *of, const guint64 *most)
-{
-    guint64 window = (guint64)replay->depth * replay->fabric->links;
-    *of = MAX(*of + 1, *most - MIN(*most, window));
-}
-
 static void port_leave(PortReplay *replay, guint32 q, guint64 at_ps)
 {
     PortQueue *queue = &replay->queue[q];
@@ -200,9 +209,6 @@ static void port_leave(PortReplay *replay, guint32 q, guint64 at_ps)
     queue->count--;
     waiting->next = replay->free_entry;
     replay->free_entry = entry;
-    port_count_turn(replay, &replay->turns[queue->half], &replay->turns[1 - queue->half]);
-    port_count_turn(replay, &queue->turns, &replay->most_turns[queue->half]);
-    replay->most_turns[queue->half] = MAX(replay->most_turns[queue->half], queue->turns);
     queue->users -= --replay->sm[waiting->sm].out == 0;
     port_send(replay, waiting, at_ps);
     port_freed(replay, waiting->sm, at_ps);

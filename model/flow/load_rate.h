@@ -39,5 +39,9 @@ guint32 load_share_links(LoadShares *shares, guint32 ctas, guint32 kind);
  * time, among the others, whose packets its own still meet. */
 guint64 load_share_limit(LoadShares *shares, guint32 kind);
 #define LOAD_ALL 1000000u
+/* What the CTA of this number gets of the links where all of them hold it up, in thousandths of the mean: requests wait
+ * before the ports, which halves of the GPU share, and in these CPCs (model/sm/egress_queue.c). */
+guint32 load_share_weight(LoadShares *shares, guint32 kind, guint32 cta);
+#define LOAD_EVEN 1000u
 
 #endif

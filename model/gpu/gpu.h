@@ -48,8 +48,9 @@ typedef enum {
 } GpuPipeKind;
 
 /* Where requests come from that wait for a port: copy engines and what is plugged in, and the halves of the GPU that
- * SMs stand in. A port gives its room to the side that has had the fewest turns at all ports, and there to the waiter
- * that has: one whose first request waits for another port does not lose by it.
+ * SMs stand in. A port gives its room to the side that has sent the fewest packets by all ports, and there to the waiter
+ * that has: one whose first request waits for another port does not lose by it, and one that mostly finds room without
+ * waiting does not win.
  * Source: h100b/dev_h100_gpc.csv: of three GPCs that store, the one alone in its half gets half of the links. That copy
  * engines count as one more side is assumed. */
 typedef enum { GPU_SIDE_ENGINES, GPU_SIDE_HALF_0, GPU_SIDE_HALF_1, GPU_SIDES } GpuSide;
@@ -61,7 +62,7 @@ struct GpuRoomWaiter {
     void (*fire)(GpuRoomWaiter *waiter, SimTime now_ps);
     gboolean queued;
     GpuSide side;
-    guint64 turns; /* so far, among those of its side */
+    guint64 turns; /* packets so far, among those of its side */
 };
 typedef struct {
     GpuRoomWaiter *head, *tail;
@@ -101,11 +102,13 @@ typedef struct {
  * take. */
 typedef struct {
     guint32 storing, sms;     /* loops, on so many SMs */
+    guint32 queues[2];        /* of each half that have loops which store, or load from others */
     guint32 kind;             /* of model/flow/egress_share.h */
     guint32 asking;           /* loops that load from others, */
     guint32 ask_kind, ask_ps; /* their kind, and the time that a packet of theirs takes */
     guint64 issue_ps;         /* of all of them */
     guint32 draining;         /* loops of which more is sent than issued: ports have room for what waited there, */
+    gboolean shares_changed;  /* others of the queues have such loops than when weights were told last */
     gboolean stalled;         /* and have been full since the last search for one that could go on */
     SimTime trip_ps;          /* of a store that meets no other */
     SimTime wait_ps;          /* of a packet on its way to a port when these are full, */
@@ -134,6 +137,7 @@ typedef struct {
 /* Of the specs, in packets. */
 typedef struct {
     guint32 source_queue, response_queue, out, sm_out, loads, stores;
+    guint32 ports; /* source queues of all ports */
 } GpuLimits;
 
 /* How requests come to HBM in order of time is the engine's business. */
@@ -229,6 +233,20 @@ static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 gboolean gpu_port_waits(const GpuPort *port); /* somebody does, for room */
 /* Puts a waiter into the queue for room at a link. It is called once. */
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
+static inline void gpu_count_one(guint64 window, guint64 *of, guint64 *most)
+{
+    guint64 least = *most - MIN(*most, window);
+    *of = MAX(*of + 1, least);
+    *most = MAX(*most, *of);
+}
+/* A packet of this waiter's has a port's room, whether it waited for it or not. What others got less than the one that
+ * got most is remembered up to as much as ports hold. */
+static inline void gpu_count_turn(Gpu *gpu, GpuRoomWaiter *waiter)
+{
+    GpuTurns *side = &gpu->side[waiter->side];
+    gpu_count_one(gpu->limit.ports, &side->turns, &gpu->most_turns);
+    gpu_count_one(gpu->limit.ports, &waiter->turns, &side->most_turns);
+}
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
  * moves no bytes needs no transaction: `plain` is called with `owner`. */
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);

@@ -63,14 +63,6 @@ gboolean gpu_port_waits(const GpuPort *port)
     return port->room[GPU_SIDE_ENGINES].head || port->room[GPU_SIDE_HALF_0].head || port->room[GPU_SIDE_HALF_1].head;
 }
 
-/* One more for `of`; what others got less than `all`, the most of any, is remembered up to as much as ports hold. */
-static void gpu_count_turn(const Gpu *gpu, guint64 *of, guint64 *all)
-{
-    guint64 window = (guint64)gpu->limit.source_queue * gpu->links;
-    *of = MAX(*of + 1, *all - MIN(*all, window));
-    *all = MAX(*all, *of);
-}
-
 /* Of the side that has had the fewest turns, the one that has; somebody waits. */
 static GpuRoomWaiter *gpu_next_waiter(Gpu *gpu, GpuPort *port)
 {
@@ -88,8 +80,6 @@ static GpuRoomWaiter *gpu_next_waiter(Gpu *gpu, GpuPort *port)
     *(best_before ? &best_before->next : &queue->head) = best->next;
     if (queue->tail == best)
         queue->tail = best_before;
-    gpu_count_turn(gpu, &gpu->side[side].turns, &gpu->most_turns);
-    gpu_count_turn(gpu, &best->turns, &gpu->side[side].most_turns);
     best->queued = FALSE;
     return best;
 }

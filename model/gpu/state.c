@@ -75,6 +75,7 @@ static void gpu_limits(Gpu *gpu)
 {
     const SmSpec *sm = &gpu->fabric->spec.sm;
     gpu->limit = (GpuLimits){.source_queue = (guint32)gpu->spec->source_queue_packets,
+                             .ports = (guint32)gpu->spec->source_queue_packets * gpu->links,
                              .response_queue = (guint32)gpu->spec->response_queue_packets,
                              .out = (guint32)gpu->spec->out_packets,
                              .sm_out = (guint32)sm->out_packets,

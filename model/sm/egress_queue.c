@@ -187,6 +187,7 @@ void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
             sm->out_keys[key / 2 % SM_OUT_KEYS]--;
         sm_out_drop(&sm->out);
         queue->sms -= sm->out.count == 0;
+        gpu_count_turn(queue->gpu, waiter);
         gpu_send(queue->gpu, entry.packet, entry.link);
         sm_out_freed(sm, now_ps);
     } while (queue->ring.count && gpu_has_room(queue->gpu, gpu_out_peek(&queue->ring)->link));

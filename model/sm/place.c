@@ -3,19 +3,32 @@
 
 static guint64 place_tpcs(const FabricSpec *spec) { return MAX(spec->sm.count / spec->sm.tpc_sms, 1); }
 
+/* Of the first GPC, as many as it has. */
+static guint64 place_first(const FabricSpec *spec)
+{
+    return MIN(spec->sm.first_tpcs, place_tpcs(spec) / spec->sm.gpcs);
+}
+
+/* Those that clusters do not get: they get all of a GPC that has no others. */
+static guint64 place_kept(const FabricSpec *spec)
+{
+    guint64 first = place_first(spec);
+    return first < place_tpcs(spec) / spec->sm.gpcs ? first : 0;
+}
+
 guint32 place_queues(const FabricSpec *spec) { return (guint32)spec->sm.gpcs * GPC_CPCS; }
 
 guint32 place_half(const FabricSpec *spec, guint32 queue) { return spec->gpu.half_gpcs >> (queue / GPC_CPCS) & 1; }
 
 static SmPlace place_tpc(const FabricSpec *spec, guint64 gpc, guint64 tpc)
 {
-    gboolean first = gpc == 0 && tpc < spec->sm.first_tpcs;
+    gboolean first = gpc == 0 && tpc < place_kept(spec);
     return (SmPlace){(guint32)gpc, (guint32)(gpc * GPC_CPCS + tpc % GPC_CPCS), (guint32)tpc, first};
 }
 
 SmPlace place_of(const FabricSpec *spec, guint64 sm)
 {
-    guint64 gpcs = spec->sm.gpcs, tpcs = place_tpcs(spec), each = tpcs / gpcs, first = spec->sm.first_tpcs;
+    guint64 gpcs = spec->sm.gpcs, tpcs = place_tpcs(spec), each = tpcs / gpcs, first = place_first(spec);
     if (sm < first * spec->sm.tpc_sms)
         return place_tpc(spec, 0, sm / spec->sm.tpc_sms);
     guint64 n = (sm - first * spec->sm.tpc_sms) % MAX(tpcs - first, 1), left = each - first;
@@ -32,7 +45,7 @@ guint32 place_cta_queue(const FabricSpec *spec, guint32 cta, guint32 cluster)
     if (cluster <= 1)
         return place_of(spec, cta % spec->sm.count).queue;
     guint64 gpcs = spec->sm.gpcs, nth = cta / cluster, tpc = (nth / gpcs * cluster + cta % cluster) / spec->sm.tpc_sms;
-    guint64 skip = nth % gpcs == 0 && cluster > spec->sm.tpc_sms ? spec->sm.first_tpcs : 0;
+    guint64 skip = nth % gpcs == 0 && cluster > spec->sm.tpc_sms ? place_kept(spec) : 0;
     return place_tpc(spec, nth % gpcs, skip + tpc % MAX(place_tpcs(spec) / gpcs - skip, 1)).queue;
 }
 
@@ -50,14 +63,7 @@ guint32 place_parts(const FabricSpec *spec, guint32 ctas, guint32 cluster, guint
 
 gboolean place_check(const FabricSpec *spec, GError **error)
 {
-    guint64 each = place_tpcs(spec) / spec->sm.gpcs, masks = (guint64)1 << spec->sm.gpcs;
-    if (spec->sm.first_tpcs > each) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[sm] first_tpcs: %" G_GUINT64_FORMAT " is more than the first GPC has, %" G_GUINT64_FORMAT
-                    " TPCs (count / tpc_sms / gpcs); give less",
-                    spec->sm.first_tpcs, each);
-        return FALSE;
-    }
+    guint64 masks = (guint64)1 << spec->sm.gpcs;
     if (spec->gpu.half_gpcs >= masks) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                     "[gpu] half_gpcs: %" G_GUINT64_FORMAT
