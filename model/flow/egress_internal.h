@@ -63,13 +63,16 @@ typedef struct {
     guint64 now_ps;
     guint32 sent, counted; /* units, the latter since queues have filled */
     guint64 wait_ps;       /* of all units */
-    guint64 busy_ps;       /* of all links */
+    guint64 busy_ps;       /* of all links, of what got to ports since then, */
+    guint64 backlog_ps;    /* and of what waited there by then */
     guint64 ahead_ps;      /* the time of answers that find room before their links; 0: all of them do */
     GArray *still_ps;      /* guint64, by instant n * PORT_SAMPLE_PS: what the last to wait then still waits */
 } PortReplay;
 
 /* A unit has been sent. */
 void port_count(PortReplay *replay, guint64 issued_ps, guint64 start_ps);
+/* Links' time that what has got to the ports by now still takes. */
+guint64 port_backlog_ps(const PortReplay *replay);
 /* Since begin_ps, when SMs had issued so many units. */
 PortShare port_result(const PortReplay *replay, const guint32 *before, guint64 begin_ps);
 

@@ -330,6 +330,7 @@ PortShare port_play(const Fabric *fabric, const PortReplayed *stores, const Port
         if (replay.sent == PORT_UNITS_BEFORE && begin_ps == 0) {
             begin_ps = replay.now_ps;
             replay.wait_ps = replay.busy_ps = 0;
+            replay.backlog_ps = port_backlog_ps(&replay);
             for (guint32 s = 0; s < sms; s++)
                 before[s] = sm[s].issued;
         }

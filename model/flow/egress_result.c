@@ -65,15 +65,24 @@ static guint32 port_loads(const PortReplay *replay, const guint32 *before)
     return (guint32)(loaded * replay->stores->sms * 1000 / MAX(stored * replay->loads->sms, 1));
 }
 
+guint64 port_backlog_ps(const PortReplay *replay)
+{
+    guint64 backlog_ps = 0;
+    for (guint32 l = 0; l < replay->fabric->links; l++)
+        backlog_ps += replay->port[l].free_ps - MIN(replay->now_ps, replay->port[l].free_ps);
+    return backlog_ps;
+}
+
 PortShare port_result(const PortReplay *replay, const guint32 *before, guint64 begin_ps)
 {
     const PortReplayed *stores = replay->stores;
     guint64 past_ps = MAX(replay->now_ps - begin_ps, 1), inside_ps = (PORT_CHUNK_LINES - 1) * stores->kind->packet_ps;
-    double counted = (double)PORT_CHUNK_LINES * replay->counted;
+    double more_ps = (double)replay->backlog_ps - (double)port_backlog_ps(replay); /* that links sent than got to them */
+    double counted = (double)PORT_CHUNK_LINES * replay->counted + more_ps / (double)stores->kind->packet_ps;
     double sms_ps = (double)stores->issue_ps / stores->sms, links_ps = (double)stores->kind->packet_ps;
     double per_mille = counted * MAX(sms_ps, links_ps / replay->fabric->links) / (double)past_ps * 1000;
     if (replay->loads->sms)
-        per_mille = (double)replay->busy_ps / (double)past_ps / replay->fabric->links * 1000;
+        per_mille = ((double)replay->busy_ps + more_ps) / (double)past_ps / replay->fabric->links * 1000;
     PortShare share = {.per_mille = (guint32)CLAMP(per_mille, 1, 1000),
                        .loads_per_mille = port_loads(replay, before),
                        .wait_ps = replay->wait_ps / replay->counted + inside_ps / 2,

@@ -5,12 +5,15 @@
 
 #include "model/sm/place.h"
 
-#define LOAD_PACKETS 98304u        /* simulated, all GPUs together */
+#define LOAD_PACKETS 98304u               /* simulated, all GPUs together */
 #define LOAD_PACKETS_BEFORE 49152u /* not counted: warps get out of step */
+/* A kernel's warps begin together: what they ask for first waits before the ports, and as much goes on to, since each
+ * answer has another request behind it. */
+#define LOAD_SPREAD_PS 50000u
 #define LOAD_LINES 4u              /* of an instruction: 32 lanes of 16 B, */
 #define LOAD_CHUNKS 2u             /* on two links, */
-#define LOAD_PAIR 2u               /* two packets each, */
-#define LOAD_ANSWER_FLITS (1u + LINE_BYTES / FLIT_BYTES) /* which an answer takes; requests take one */
+#define LOAD_NONE G_MAXUINT32
+#define LOAD_PAIR 2u               /* two packets each, of which answers take LOAD_ANSWER_FLITS, requests one flit */
 
 typedef enum { LOAD_ISSUE, LOAD_WIRE, LOAD_ANSWER, LOAD_DOWN, LOAD_CREDIT } LoadWhat;
 
@@ -26,7 +29,18 @@ typedef struct {
     guint32 step;     /* instructions of this turn so far */
     guint32 pending;  /* chunks */
     guint64 ready_ps; /* of its next instruction */
+    guint32 next;     /* warp that waits for the LSU while its SM stands still; or LOAD_NONE */
 } LoadWarp;
+
+/* A CTA, on an SM of its own. */
+typedef struct {
+    guint64 lsu_ps;        /* its LSU is free */
+    guint32 out;           /* chunks in its queue */
+    guint32 next;          /* of the same queue; or LOAD_NONE */
+    gboolean still;        /* no place for its next chunk: the SM stands still, */
+    guint32 warp, chunk;   /* with this warp's instruction, of which so many chunks are out; */
+    guint32 first, last;   /* and warps that wait for the LSU then */
+} LoadCta;
 
 typedef struct {
     guint32 warp;
@@ -53,6 +67,8 @@ typedef struct {
     guint32 next;       /* waiting for the same port */
     guint32 gpu, half;  /* that it belongs to */
     guint64 turns;      /* chunks so far */
+    guint32 users;      /* CTAs that have some in it, */
+    guint32 ctas;       /* and all that use it, by LoadCta.next */
 } LoadOut;
 
 /* As gpu_count_turn() counts, of a GPU by half: chunks so far, and the most of a queue of it; and the most of a half. */
@@ -75,7 +91,8 @@ typedef struct {
     LoadSides *sides;  /* by GPU */
     guint32 *got;      /* packets that each CTA got since packets are counted, of all GPUs */
     guint64 *down_ps;  /* likewise: free */
-    guint64 *lsu_ps;   /* by CTA */
+    LoadCta *cta;      /* by GPU and CTA */
+    guint32 places, cta_places; /* of a queue, in chunks, and of a CTA in it */
     LoadWarp *warp;
     LoadChunk *chunk; /* from 1 on */
     guint32 spare;
@@ -146,6 +163,7 @@ static guint64 load_flits_ps(const LoadReplay *replay, guint32 flits) { return f
 
 static void load_let_in(LoadReplay *replay, guint32 number, guint64 now_ps);
 static void load_let_out(LoadReplay *replay, guint32 number, guint64 now_ps);
+static void load_go_on(LoadReplay *replay, LoadOut *out, guint64 now_ps);
 
 /* The link's next decision, if it can be made. */
 static void load_wire(LoadReplay *replay, guint32 number, guint64 now_ps)
@@ -193,6 +211,7 @@ static void load_let_in(LoadReplay *replay, guint32 number, guint64 now_ps)
         guint32 out = *best;
         *best = replay->out[out].next;
         load_let_out(replay, out, now_ps);
+        load_go_on(replay, &replay->out[out], now_ps);
     }
 }
 
@@ -225,48 +244,64 @@ static void load_let_out(LoadReplay *replay, guint32 number, guint64 now_ps)
             return;
         }
         load_count_turn(replay, out);
+        out->users -= --replay->cta[replay->chunk[out->queue.head].warp / replay->kind->warps].out == 0;
         load_append(replay, &up->requests, load_take(replay, &out->queue));
         load_wire(replay, link, now_ps);
     }
 }
 
-static void load_ask(LoadReplay *replay, guint32 w, guint32 k, guint32 peer, guint64 at_ps)
+/* As sm_out_part(): SMs share a queue's places evenly. */
+static gboolean load_has_place(const LoadReplay *replay, const LoadOut *out, const LoadCta *cta)
+{
+    guint32 part = MAX(replay->places / (out->users + (cta->out == 0)), 1);
+    return out->queue.count < replay->places && cta->out < replay->cta_places && cta->out < part;
+}
+
+static guint32 load_out_of(const LoadReplay *replay, guint32 w)
 {
     const FabricSpec *spec = &replay->fabric->spec;
-    guint32 gpu = w / replay->warps, links = replay->fabric->links, cta = w % replay->warps / replay->kind->warps;
-    guint32 out = 1 + gpu * place_queues(spec) + place_of(spec, cta).queue;
-    for (guint32 c = 0; c < LOAD_CHUNKS; c++) {
+    guint32 cta = w % replay->warps / replay->kind->warps;
+    return 1 + w / replay->warps * place_queues(spec) + place_of(spec, cta).queue;
+}
+
+/* The chunks of the warp's instruction, from that one on; FALSE: there is no place for one, its SM stands still. */
+static gboolean load_ask(LoadReplay *replay, guint32 w, guint32 c, guint64 at_ps)
+{
+    const LoadKind *kind = replay->kind;
+    LoadWarp *warp = &replay->warp[w];
+    LoadCta *cta = &replay->cta[w / kind->warps];
+    guint32 number = load_out_of(replay, w), gpu = w / replay->warps, links = replay->fabric->links;
+    guint32 nth = warp->step - kind->own * kind->unroll, k = nth % kind->unroll, peer = 1 + nth / kind->unroll;
+    LoadOut *out = &replay->out[number];
+    for (; c < LOAD_CHUNKS; c++) {
+        if (!load_has_place(replay, out, cta)) {
+            cta->still = TRUE;
+            cta->warp = w;
+            cta->chunk = c;
+            return FALSE;
+        }
         guint32 link = load_link(replay, w, k, c), chunk = replay->spare;
         replay->spare = replay->chunk[chunk].next;
         replay->chunk[chunk] = (LoadChunk){w, gpu * links + link, (gpu + peer) % replay->gpus * links + link, 0};
-        replay->warp[w].pending++;
-        load_append(replay, &replay->out[out].queue, chunk);
-        if (replay->out[out].queue.count == 1)
-            load_let_out(replay, out, at_ps);
+        warp->pending++;
+        out->users += cta->out++ == 0;
+        load_append(replay, &out->queue, chunk);
+        if (out->queue.count == 1)
+            load_let_out(replay, number, at_ps);
     }
+    return TRUE;
 }
 
-/* The warp's next instruction, at its LSU when it comes to that: all elements from the own memory, from one peer, the
- * next peer; when all is there, the stores. */
-static void load_issue(LoadReplay *replay, guint32 w, guint64 at_ps)
+/* The warp's instruction is out. */
+static void load_issued(LoadReplay *replay, guint32 w, guint64 at_ps)
 {
     const LoadKind *kind = replay->kind;
     const SmSpec *spec = &replay->fabric->spec.sm;
     LoadWarp *warp = &replay->warp[w];
-    guint64 *lsu_ps = &replay->lsu_ps[w / kind->warps];
-    guint32 own = kind->own * kind->unroll, loads = own + kind->peers * kind->unroll;
-    if (*lsu_ps > at_ps) {
-        load_push(replay, *lsu_ps, LOAD_ISSUE, w);
-        return;
-    }
-    if (warp->step == loads + kind->stores * kind->unroll) {
-        warp->step = 0;
-        warp->turn++;
-    }
-    *lsu_ps = at_ps + LOAD_LINES * (warp->step < loads ? spec->load_ps : spec->local_store_ps);
+    guint32 loads = (kind->own + kind->peers) * kind->unroll;
+    replay->cta[w / kind->warps].lsu_ps =
+        at_ps + LOAD_LINES * (warp->step < loads ? spec->load_ps : spec->local_store_ps);
     warp->ready_ps = at_ps + spec->warp_issue_ps;
-    if (warp->step >= own && warp->step < loads)
-        load_ask(replay, w, warp->step % kind->unroll, 1 + (warp->step - own) / kind->unroll, at_ps);
     if (++warp->step == loads)
         warp->ready_ps += kind->meanwhile_ps;
     else if (warp->step == loads + kind->stores * kind->unroll)
@@ -275,6 +310,57 @@ static void load_issue(LoadReplay *replay, guint32 w, guint64 at_ps)
         load_push(replay, warp->ready_ps, LOAD_ISSUE, w);
     else if (warp->pending == 0)
         load_push(replay, warp->ready_ps + replay->then_ps, LOAD_ISSUE, w);
+}
+
+static void load_wait_for_lsu(LoadReplay *replay, LoadCta *cta, guint32 w)
+{
+    replay->warp[w].next = LOAD_NONE;
+    *(cta->first == LOAD_NONE ? &cta->first : &replay->warp[cta->last].next) = w;
+    cta->last = w;
+}
+
+/* The warp's next instruction, at its LSU when it comes to that: all elements from the own memory, from one peer, the
+ * next peer; when all is there, the stores. */
+static void load_issue(LoadReplay *replay, guint32 w, guint64 at_ps)
+{
+    const LoadKind *kind = replay->kind;
+    LoadWarp *warp = &replay->warp[w];
+    LoadCta *cta = &replay->cta[w / kind->warps];
+    guint32 own = kind->own * kind->unroll, loads = own + kind->peers * kind->unroll;
+    if (cta->still) {
+        load_wait_for_lsu(replay, cta, w);
+        return;
+    }
+    if (cta->lsu_ps > at_ps) {
+        load_push(replay, cta->lsu_ps, LOAD_ISSUE, w);
+        return;
+    }
+    if (warp->step == loads + kind->stores * kind->unroll) {
+        warp->step = 0;
+        warp->turn++;
+    }
+    if (warp->step < own || warp->step >= loads || load_ask(replay, w, 0, at_ps))
+        load_issued(replay, w, at_ps);
+}
+
+/* The queue has places again: they go to SMs that stand still, the one that has fewest there first. */
+static void load_go_on(LoadReplay *replay, LoadOut *out, guint64 now_ps)
+{
+    for (;;) {
+        LoadCta *poorest = NULL;
+        for (guint32 c = out->ctas; c != LOAD_NONE; c = replay->cta[c].next)
+            if (replay->cta[c].still && (!poorest || replay->cta[c].out < poorest->out))
+                poorest = &replay->cta[c];
+        if (!poorest || !load_has_place(replay, out, poorest))
+            return;
+        poorest->still = FALSE;
+        if (!load_ask(replay, poorest->warp, poorest->chunk, now_ps))
+            continue;
+        load_issued(replay, poorest->warp, now_ps);
+        for (guint32 w = poorest->first; w != LOAD_NONE; w = replay->warp[w].next)
+            load_push(replay, poorest->lsu_ps, LOAD_ISSUE, w);
+        poorest->first = LOAD_NONE;
+    }
 }
 
 static void load_come_down(LoadReplay *replay, guint32 number, guint64 now_ps)
@@ -320,7 +406,7 @@ static guint32 load_run(LoadReplay *replay)
 {
     guint64 begin_ps = 0, before = 0;
     for (guint32 w = 0; w < replay->gpus * replay->warps; w++)
-        load_push(replay, hash_mix(w + 1) % replay->kind->trip_ps, LOAD_ISSUE, w);
+        load_push(replay, hash_mix(w + 1) % LOAD_SPREAD_PS, LOAD_ISSUE, w);
     while (replay->packets < LOAD_PACKETS) {
         if (replay->packets >= LOAD_PACKETS_BEFORE && before == 0) {
             before = replay->packets;
@@ -373,7 +459,7 @@ guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kind, guin
     replay.there_ps = (kind->trip_ps - MIN(2 * replay.packet_ps, kind->trip_ps)) / 2;
     replay.back_ps = spec->link.flight_ps + spec->link.credit_batch_ps / 2;
     g_autofree guint64 *down_ps = g_new0(guint64, links);
-    g_autofree guint64 *lsu_ps = g_new0(guint64, gpus * ctas);
+    g_autofree LoadCta *cta = g_new0(LoadCta, gpus * ctas);
     g_autofree LoadUp *up = g_new0(LoadUp, links);
     g_autofree LoadOut *out = g_new0(LoadOut, gpus * place_queues(spec) + 1);
     g_autofree LoadSides *sides = g_new0(LoadSides, gpus);
@@ -387,6 +473,13 @@ guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kind, guin
     for (guint32 o = 0; o < gpus * place_queues(spec); o++) {
         out[1 + o].gpu = o / place_queues(spec);
         out[1 + o].half = place_half(spec, o % place_queues(spec));
+        out[1 + o].ctas = LOAD_NONE;
+    }
+    for (guint32 c = 0; c < gpus * ctas; c++) {
+        guint32 number = 1 + c / ctas * place_queues(spec) + place_of(spec, c % ctas).queue;
+        cta[c].first = LOAD_NONE;
+        cta[c].next = out[number].ctas;
+        out[number].ctas = c;
     }
     replay.spare = 1;
     replay.up = up;
@@ -394,7 +487,9 @@ guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kind, guin
     replay.sides = sides;
     replay.got = got;
     replay.down_ps = down_ps;
-    replay.lsu_ps = lsu_ps;
+    replay.cta = cta;
+    replay.places = MAX((guint32)spec->gpu.out_packets / LOAD_PAIR, 1);
+    replay.cta_places = MAX((guint32)spec->sm.out_packets / LOAD_PAIR, 1);
     replay.warp = warp;
     replay.chunk = chunk;
     replay.room = gpus * warps + 2 * chunks + links; /* credits that take long to come back may need more */
