@@ -29,7 +29,8 @@ typedef struct DeviceFlow {
     SimTime at_ps;
     gboolean drains;              /* ports have room: what waits goes as fast as they can */
     SimTime turned_ps;            /* when that was last found otherwise */
-    Event issued;                 /* its LSU is through with it */
+    Event issued;                 /* its LSU is through with it, */
+    SimTime gap_ps;               /* and its warps may go on so much later */
     gboolean under_way, released; /* it is served; its warps went on */
     SimTime head_ps, tail_ps;     /* before the first line, behind the last one */
     guint32 left, warps;          /* warps that went on, of so many */
