@@ -43,7 +43,8 @@ typedef struct DeviceFlow {
 void device_sm_store(const DeviceFlow *flow, gboolean begins);
 void device_sm_enter(DeviceFlow *flow);
 void device_sm_leave(DeviceFlow *flow);
-/* Limits and weights of the flows of all SMs that share this one's queue. */
+/* Limits and weights of the flows of all SMs that share this one's queue; of all of the GPU's, when others of its
+ * queues have something to send than before. */
 void device_sm_adjust(const Sm *sm);
 /* Its work begins to be done. */
 void device_sm_serve(DeviceFlow *flow);
