@@ -118,8 +118,8 @@ static void flow_on_issued(Event *event, SimTime now_ps)
     device_sm_adjust(flow->warp->sm);
 }
 
-/* The rest has room before the ports, once the LSU has come to it; its warps go on when the gap is over, too, that follows
- * each of their instructions. */
+/* The rest has room before the ports, once the LSU has come to it; its warps go on when the gap is over, too, that
+ * follows each of their instructions. */
 static void flow_on_passed(FlowItem *item, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(item, DeviceFlow, item);

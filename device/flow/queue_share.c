@@ -282,8 +282,8 @@ static gboolean queue_loads(const FoCta *cta, const DeviceCost *cost, const Loop
 guint32 device_queue_weight(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec)
 {
     guint32 kind;
-    return queue_loads(cta, cost, spec, &kind) ? load_share_weight(cost->fabric->loads, kind, queue_place(cta)) :
-                                                 FLOW_WEIGHT;
+    return queue_loads(cta, cost, spec, &kind) ? load_share_weight(cost->fabric->loads, kind, queue_place(cta))
+                                               : FLOW_WEIGHT;
 }
 
 /* Turns take so long from the first instruction on, but a flow begins only when the first load is back. */

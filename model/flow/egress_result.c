@@ -77,7 +77,8 @@ PortShare port_result(const PortReplay *replay, const guint32 *before, guint64 b
 {
     const PortReplayed *stores = replay->stores;
     guint64 past_ps = MAX(replay->now_ps - begin_ps, 1), inside_ps = (PORT_CHUNK_LINES - 1) * stores->kind->packet_ps;
-    double more_ps = (double)replay->backlog_ps - (double)port_backlog_ps(replay); /* that links sent than got to them */
+    /* what links sent, of which not all got to ports in that time */
+    double more_ps = (double)replay->backlog_ps - (double)port_backlog_ps(replay);
     double counted = (double)PORT_CHUNK_LINES * replay->counted + more_ps / (double)stores->kind->packet_ps;
     double sms_ps = (double)stores->issue_ps / stores->sms, links_ps = (double)stores->kind->packet_ps;
     double per_mille = counted * MAX(sms_ps, links_ps / replay->fabric->links) / (double)past_ps * 1000;

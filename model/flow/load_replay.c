@@ -5,15 +5,15 @@
 
 #include "model/sm/place.h"
 
-#define LOAD_PACKETS 98304u               /* simulated, all GPUs together */
+#define LOAD_PACKETS 98304u        /* simulated, all GPUs together */
 #define LOAD_PACKETS_BEFORE 49152u /* not counted: warps get out of step */
 /* A kernel's warps begin together: what they ask for first waits before the ports, and as much goes on to, since each
  * answer has another request behind it. */
 #define LOAD_SPREAD_PS 50000u
-#define LOAD_LINES 4u              /* of an instruction: 32 lanes of 16 B, */
-#define LOAD_CHUNKS 2u             /* on two links, */
+#define LOAD_LINES 4u  /* of an instruction: 32 lanes of 16 B, */
+#define LOAD_CHUNKS 2u /* on two links, */
 #define LOAD_NONE G_MAXUINT32
-#define LOAD_PAIR 2u               /* two packets each, of which answers take LOAD_ANSWER_FLITS, requests one flit */
+#define LOAD_PAIR 2u /* two packets each, of which answers take LOAD_ANSWER_FLITS, requests one flit */
 
 typedef enum { LOAD_ISSUE, LOAD_WIRE, LOAD_ANSWER, LOAD_DOWN, LOAD_CREDIT } LoadWhat;
 
@@ -34,12 +34,12 @@ typedef struct {
 
 /* A CTA, on an SM of its own. */
 typedef struct {
-    guint64 lsu_ps;        /* its LSU is free */
-    guint32 out;           /* chunks in its queue */
-    guint32 next;          /* of the same queue; or LOAD_NONE */
-    gboolean still;        /* no place for its next chunk: the SM stands still, */
-    guint32 warp, chunk;   /* with this warp's instruction, of which so many chunks are out; */
-    guint32 first, last;   /* and warps that wait for the LSU then */
+    guint64 lsu_ps;      /* its LSU is free */
+    guint32 out;         /* chunks in its queue */
+    guint32 next;        /* of the same queue; or LOAD_NONE */
+    gboolean still;      /* no place for its next chunk: the SM stands still, */
+    guint32 warp, chunk; /* with this warp's instruction, of which so many chunks are out; */
+    guint32 first, last; /* and warps that wait for the LSU then */
 } LoadCta;
 
 typedef struct {
@@ -64,11 +64,11 @@ typedef struct {
 /* What waits for a port's room between SMs and ports (model/sm/egress_queue.c). */
 typedef struct {
     LoadQueue queue;
-    guint32 next;       /* waiting for the same port */
-    guint32 gpu, half;  /* that it belongs to */
-    guint64 turns;      /* chunks so far */
-    guint32 users;      /* CTAs that have some in it, */
-    guint32 ctas;       /* and all that use it, by LoadCta.next */
+    guint32 next;      /* waiting for the same port */
+    guint32 gpu, half; /* that it belongs to */
+    guint64 turns;     /* chunks so far */
+    guint32 users;     /* CTAs that have some in it, */
+    guint32 ctas;      /* and all that use it, by LoadCta.next */
 } LoadOut;
 
 /* As gpu_count_turn() counts, of a GPU by half: chunks so far, and the most of a queue of it; and the most of a half. */
@@ -81,17 +81,17 @@ typedef struct {
     const LoadKind *kind;
     guint32 gpus, ctas, warps; /* warps: of a GPU */
     guint64 flit_fs;
-    guint64 packet_ps; /* of an answer, and of a request that shares its link down */
-    guint64 there_ps;  /* half of what a load takes beside its flits */
-    guint64 back_ps;   /* of credits */
-    guint64 then_ps;   /* when all is there, to the next instruction */
-    guint32 depth;     /* of a port's queue, in chunks */
-    LoadUp *up;        /* by GPU and link */
-    LoadOut *out;      /* by GPU and queue, from 1 on */
-    LoadSides *sides;  /* by GPU */
-    guint32 *got;      /* packets that each CTA got since packets are counted, of all GPUs */
-    guint64 *down_ps;  /* likewise: free */
-    LoadCta *cta;      /* by GPU and CTA */
+    guint64 packet_ps;          /* of an answer, and of a request that shares its link down */
+    guint64 there_ps;           /* half of what a load takes beside its flits */
+    guint64 back_ps;            /* of credits */
+    guint64 then_ps;            /* when all is there, to the next instruction */
+    guint32 depth;              /* of a port's queue, in chunks */
+    LoadUp *up;                 /* by GPU and link */
+    LoadOut *out;               /* by GPU and queue, from 1 on */
+    LoadSides *sides;           /* by GPU */
+    guint32 *got;               /* packets that each CTA got since packets are counted, of all GPUs */
+    guint64 *down_ps;           /* likewise: free */
+    LoadCta *cta;               /* by GPU and CTA */
     guint32 places, cta_places; /* of a queue, in chunks, and of a CTA in it */
     LoadWarp *warp;
     LoadChunk *chunk; /* from 1 on */
@@ -299,8 +299,8 @@ static void load_issued(LoadReplay *replay, guint32 w, guint64 at_ps)
     const SmSpec *spec = &replay->fabric->spec.sm;
     LoadWarp *warp = &replay->warp[w];
     guint32 loads = (kind->own + kind->peers) * kind->unroll;
-    replay->cta[w / kind->warps].lsu_ps =
-        at_ps + LOAD_LINES * (warp->step < loads ? spec->load_ps : spec->local_store_ps);
+    replay->cta[w / kind->warps].lsu_ps = at_ps +
+                                          LOAD_LINES * (warp->step < loads ? spec->load_ps : spec->local_store_ps);
     warp->ready_ps = at_ps + spec->warp_issue_ps;
     if (++warp->step == loads)
         warp->ready_ps += kind->meanwhile_ps;

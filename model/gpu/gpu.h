@@ -48,9 +48,9 @@ typedef enum {
 } GpuPipeKind;
 
 /* Where requests come from that wait for a port: copy engines and what is plugged in, and the halves of the GPU that
- * SMs stand in. A port gives its room to the side that has sent the fewest packets by all ports, and there to the waiter
- * that has: one whose first request waits for another port does not lose by it, and one that mostly finds room without
- * waiting does not win.
+ * SMs stand in. A port gives its room to the side that has sent the fewest packets by all ports, and there to the
+ * waiter that has: one whose first request waits for another port does not lose by it, and one that mostly finds room
+ * without waiting does not win.
  * Source: h100b/dev_h100_gpc.csv: of three GPCs that store, the one alone in its half gets half of the links. That copy
  * engines count as one more side is assumed. */
 typedef enum { GPU_SIDE_ENGINES, GPU_SIDE_HALF_0, GPU_SIDE_HALF_1, GPU_SIDES } GpuSide;
