@@ -71,7 +71,7 @@ typedef struct {
     guint32 ctas;      /* and all that use it, by LoadCta.next */
 } LoadOut;
 
-/* As gpu_count_turn() counts, of a GPU by half: chunks so far, and the most of a queue of it; and the most of a half. */
+/* As gpu_count_turn() counts, of a GPU by half: chunks so far, the most of a queue of it; and the most of a half. */
 typedef struct {
     guint64 turns[2], most_turns[2], most;
 } LoadSides;
