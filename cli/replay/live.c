@@ -66,16 +66,28 @@ ReplayLive *replay_live_new(const Options *options, Report *report, guint64 comm
     return live;
 }
 
+static guint64 percent_of(guint64 done, guint64 all) { return done * 100 / MAX(all, 1); }
+
+static void replay_live_say(ReplayLive *live)
+{
+    if (live->main_one)
+        progress_note(live_progress(live->live),
+                      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " communications have ended", live->done,
+                      live->all);
+    else
+        progress_note(live_progress(live->live), "%" G_GUINT64_FORMAT " %%", live->percent);
+}
+
 static void replay_live_progress(void *user, guint64 done, guint64 all)
 {
     ReplayLive *live = user;
-    guint64 percent = done * 100 / MAX(all, 1);
-    if (!live->main_one)
-        monitor_share(live->monitor, done, all);
-    if (percent == live->percent)
+    if (live->main_one)
+        return; /* replay_live_ended() says more */
+    monitor_share(live->monitor, done, all);
+    if (percent_of(done, all) == live->percent)
         return;
-    live->percent = percent;
-    progress_note(live_progress(live->live), "%" G_GUINT64_FORMAT " %%", percent);
+    live->percent = percent_of(done, all);
+    replay_live_say(live);
 }
 
 static void replay_live_ended(void *user, const ReplayJob *job, const MatchItem *match, const ReplayItem *item)
@@ -92,6 +104,8 @@ static void replay_live_ended(void *user, const ReplayJob *job, const MatchItem 
     ended->max_ps = MAX(ended->max_ps, item->end_ps - item->start_ps);
     live_unlock(live->live, 1);
     monitor_share(live->monitor, ++live->done, live->all);
+    if (percent_of(live->done, live->all) != percent_of(live->done - 1, live->all))
+        replay_live_say(live);
 }
 
 void replay_live_begin(ReplayLive *live, ReplaySpec *spec, const char *what)
@@ -102,6 +116,10 @@ void replay_live_begin(ReplayLive *live, ReplaySpec *spec, const char *what)
     live->percent = 1000;
     live->main_one = g_str_equal(what, REPLAY_MAIN);
     progress_step(live_progress(live->live), "%s", what);
+    if (live->main_one) {
+        progress_set_hint(live_progress(live->live), spec->flow ? NULL : "--fidelity flow takes less time");
+        replay_live_say(live);
+    }
 }
 
 void replay_live_done(ReplayLive *live, void (*add)(Report *report, void *user), void *user)

@@ -45,7 +45,8 @@ while read -r name of begin end left_out; do
             awk '{ for (i = 2; i <= NF; i++) print $1, $i }' >>"$dir/each"
     done
     LC_ALL=C sort "$dir/each" | uniq -c | awk -v n=$RUNS '$1 == n { print $2, $3 }' |
-        awk 'NR == FNR { host[$1]; next } !($1 in host)' "$here/host" - >>"$dir/new/$name"
+        awk -v route="$name" 'NR == FNR { if (NF == 1 || $2 == route) host[$1]; next } !($1 in host)' "$here/host" - \
+            >>"$dir/new/$name"
     rm "$dir/each"
 done <"$here/routes"
 for name in "$dir"/new/*; do
