@@ -3,6 +3,7 @@
 #include "device/launch_time.h"
 
 #include <string.h>
+#include <unistd.h>
 
 CollSpec coll_spec_default(CollOp op)
 {
@@ -40,6 +41,18 @@ static gboolean coll_scratch_new(Coll *coll, guint64 bytes, gboolean window, GEr
     return TRUE;
 }
 
+/* Scratch that is written whole before the first call takes the host's memory at once: of more than that, Linux would
+ * end the process. */
+static gboolean coll_host_holds(guint64 bytes, guint32 n, GError **error)
+{
+    guint64 host = (guint64)sysconf(_SC_PHYS_PAGES) * (guint64)sysconf(_SC_PAGESIZE);
+    return bytes <= host / n ||
+           coll_refuse(error,
+                       "%u times %" G_GUINT64_FORMAT
+                       " bytes of scratch are more than the host's memory of %" G_GUINT64_FORMAT " bytes",
+                       n, bytes, host);
+}
+
 static gboolean coll_prepare(Coll *coll, GError **error)
 {
     CollGroup *group = coll->group;
@@ -63,6 +76,8 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;
     if (own->scratch)
         scratch = own->scratch(coll);
+    if (own->clear && !coll_host_holds(scratch, coll->n, error))
+        return FALSE;
     if (!coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) ||
         !coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) ||
         !coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) ||

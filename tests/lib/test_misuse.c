@@ -169,6 +169,28 @@ static void test_sizes(void **state)
     assert_int_equal(fo_sim_close(sim), FO_SIM_OK);
 }
 
+static void on_full(FoSim *sim, const FoSimDone *done, void *user)
+{
+    (void)sim;
+    assert_int_equal(done->error, FO_SIM_ERROR_FULL);
+    assert_non_null(strstr(done->text, "549755813888 bytes of scratch"));
+    ++*(guint *)user;
+}
+
+/* Proves that a collective whose scratch the host cannot hold ends with that error, and not the process: Lamport's has
+ * two turns of four places of 64 GiB, all of them written before it begins, 2 TiB on four GPUs. */
+static void test_scratch(void **state)
+{
+    (void)state;
+    FoSim *sim = open_teach();
+    const FoSimCollective coll = {.op = "all_reduce", .algo = "lamport", .bytes = 1ull << 36};
+    guint told = 0;
+    assert_int_equal(fo_sim_coll(sim, 0, &coll, on_full, &told), FO_SIM_OK);
+    fo_sim_run(sim, FO_SIM_FOREVER);
+    assert_int_equal(told, 1);
+    assert_int_equal(fo_sim_close(sim), FO_SIM_OK);
+}
+
 static gpointer on_thread(gpointer data)
 {
     FoSim *sim = data, *own;
@@ -267,8 +289,9 @@ static void test_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open),  cmocka_unit_test(test_callbacks), cmocka_unit_test(test_exceptions),
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_threads),   cmocka_unit_test(test_drawn),
+        cmocka_unit_test(test_open),    cmocka_unit_test(test_callbacks), cmocka_unit_test(test_exceptions),
+        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_threads),   cmocka_unit_test(test_drawn),
+        cmocka_unit_test(test_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
