@@ -282,6 +282,7 @@ check_PROGRAMS += \
 	tests/ptx/test_ptx_tensor_drawn \
 	tests/ptx/test_ptx_random \
 	tests/ptx/test_ptx_branches \
+	tests/ptx/test_ptx_video \
 	tests/ptx/test_ptx_run \
 	tests/ptx/test_forms \
 	tests/cli/test_options \
@@ -411,6 +412,7 @@ tests_ptx_test_ptx_random_SOURCES = tests/ptx/test_ptx_random.c tests/ptx/refere
 tests_ptx_test_ptx_random_LDADD = $(LDADD) -lm
 tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
 tests_ptx_test_ptx_branches_SOURCES = tests/ptx/test_ptx_branches.c tests/ptx/flat_host.c
+tests_ptx_test_ptx_video_SOURCES = tests/ptx/test_ptx_video.c tests/ptx/flat_host.c
 
 # libfanout: against the shared library and its public header.
 LIB_TEST_LDADD = libfanout.la $(GLIB_LIBS) $(CMOCKA_LIBS)

@@ -50,10 +50,15 @@ static gboolean file_put(int fd, const char *bytes, gsize n)
 }
 
 /* Of a name in /dev. What else writes there shares where it stands: a file that is opened anew by that name would be
- * written over, and a socket cannot be. -1: it is another file. */
+ * written over, and a socket cannot be. -1: it is another file, or one that was closed, in whose place something stands
+ * that can only be read; by its name that takes everything. */
 static int file_standard(const char *path)
 {
-    return g_str_equal(path, "/dev/stdout") ? STDOUT_FILENO : g_str_equal(path, "/dev/stderr") ? STDERR_FILENO : -1;
+    const int fd = g_str_equal(path, "/dev/stdout")   ? STDOUT_FILENO
+                   : g_str_equal(path, "/dev/stderr") ? STDERR_FILENO
+                                                      : -1;
+    const int flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? fd : -1;
 }
 
 /* In place: what cannot be replaced, since it is no plain file, or its folder allows no other file in it. */

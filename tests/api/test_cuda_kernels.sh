@@ -118,6 +118,7 @@ timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/spin.json" -- "$dir/kernels
 timeout 4 "$FANOUT" exec -s dgx-h100 --report "$dir/group.json" -- "$dir/kernels" forever >"$dir/said" 2>&1 || true
 grep -q '"ended_by": "SIGTERM"' "$dir/group.json" || { echo "a signal that came twice took the report"; exit 1; }
 # who stops exec itself by SIGKILL stops the machine: the program is ended, and nothing is left behind
+: >"$dir/said"
 timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/killed.json" -- "$dir/kernels" idle >"$dir/said" 2>&1 &
 pid=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do

@@ -5,6 +5,7 @@ set -eu
 . "$TOP_SRCDIR/tests/wire/program.sh"
 build ending
 for signal in TERM HUP; do
+    : >"$dir/out" # or what the job before has said may be read before the new one begins
     # Without a watchdog of its own it would wait for ever; 60 s are for a busy machine, it takes about one.
     timeout --foreground -s KILL 60 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/ending" $signal \
         >"$dir/out" 2>"$dir/err" &
