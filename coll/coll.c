@@ -45,7 +45,8 @@ static gboolean coll_scratch_new(Coll *coll, guint64 bytes, gboolean window, GEr
  * end the process. */
 static gboolean coll_host_holds(guint64 bytes, guint32 n, GError **error)
 {
-    guint64 host = (guint64)sysconf(_SC_PHYS_PAGES) * (guint64)sysconf(_SC_PAGESIZE);
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE); /* not positive: it does not say */
+    const guint64 host = pages > 0 && page > 0 ? (guint64)pages * (guint64)page : G_MAXUINT64;
     return bytes <= host / n ||
            coll_refuse(error,
                        "%u times %" G_GUINT64_FORMAT
