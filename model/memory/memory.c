@@ -17,7 +17,7 @@ struct Memory {
     GHashTable *top;    /* arena, GPU, whether small -> guint64: bytes of pages handed out there */
     MemoryPolled polled;
     void *polled_user;
-    MemoryHostWritten host_written; /* NULL: nobody asks */
+    MemoryHostWritten host_written; /* of memory_on_host_written(); NULL: none was given */
     void *host_written_user;
     MemWatchList due; /* written, to be fired */
     gboolean draining;

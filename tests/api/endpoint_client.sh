@@ -1,16 +1,7 @@
 # What tests of programs on logical endpoints share, to be sourced: `build PROGRAM` makes $dir/PROGRAM of
-# tests/clients/PROGRAM.c. They skip where there is no libcuda.
-. "$TOP_SRCDIR/tests/plain.sh"
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mkdir "$dir/own"
-printf '#include <fanout/cuda.h>\n' >"$dir/own/cuda.h"
-build() {
-    ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR" -I"$dir/own" -I"$TOP_SRCDIR/api/include" \
-        "$TOP_SRCDIR/tests/clients/$1.c" -o "$dir/$1" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread
-}
+# tests/clients/PROGRAM.c.
+. "$TOP_SRCDIR/tests/api/client.sh"
+build() { build_client "$TOP_SRCDIR/tests/clients/$1.c" "$1" -lpthread; }
 # ranks PROGRAM REPORT RANKS HOW WORDS OPTION...: so many words are compared, none is wrong, nothing is stuck.
 ranks() {
     program=$1 report=$dir/$2.json ranks=$3 how=$4 words=$5

@@ -2,13 +2,7 @@
 # What --ptx-trace tells of instructions, worked out by hand: both results of those that have two, vectors, numbers of
 # each kind, what a load brings, and lanes that went apart.
 set -eu
-. "$TOP_SRCDIR/tests/plain.sh"
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mkdir "$dir/own"
-printf '#include <fanout/cuda.h>\n' >"$dir/own/cuda.h"
+. "$TOP_SRCDIR/tests/api/client.sh"
 cat >"$dir/traced.c" <<'C'
 #include "tests/clients/client.h"
 static const char text[] =
@@ -36,8 +30,7 @@ int main(void)
     return 0;
 }
 C
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$dir/own" -I"$TOP_SRCDIR/api/include" -I"$TOP_SRCDIR" "$dir/traced.c" \
-    -o "$dir/traced" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
+build_client "$dir/traced.c" traced
 timeout 100 "$FANOUT" exec -s teach-4gpu --ptx-trace k:0:0 --report /dev/null -- "$dir/traced" 2>"$dir/trace"
 told() { # told TEXT: one line of the trace ends so
     [ "$(grep -cF -- "$1|" "$dir/lines")" = 1 ] || { echo "not one line of the trace ends with: $1"; cat "$dir/trace"; exit 1; }

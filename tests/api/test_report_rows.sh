@@ -2,15 +2,8 @@
 # The columns of exec's report, worked out by hand on teach-4gpu for what tests/api/report_rows.c does: its copies, fill and
 # kernels, the groups of kernels that moved the same to within 2 %, operations, links, calls.
 set -eu
-. "$TOP_SRCDIR/tests/plain.sh"
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mkdir "$dir/own"
-printf '#include <fanout/cuda.h>\n' >"$dir/own/cuda.h"
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$dir/own" -I"$TOP_SRCDIR/api/include" -I"$TOP_SRCDIR" \
-    "$TOP_SRCDIR/tests/api/report_rows.c" -o "$dir/rows" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
+. "$TOP_SRCDIR/tests/api/client.sh"
+build_client "$TOP_SRCDIR/tests/api/report_rows.c" rows
 timeout 100 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/rows"
 # One object of the report a line.
 tr -d '\n' <"$dir/report.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/lines"

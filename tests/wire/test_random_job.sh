@@ -4,15 +4,8 @@
 # once by multicast, alone and in graphs.
 # RANDOM_JOBS=N: so many jobs, from RANDOM_SEED on; RANDOM_STEPS: of so many steps.
 set -eu
-. "$TOP_SRCDIR/tests/plain.sh"
-libs=$(dirname "$FANOUT")/.libs
-[ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mkdir "$dir/own"
-printf '#include <fanout/cuda.h>\n' >"$dir/own/cuda.h"
-${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$dir/own" -I"$TOP_SRCDIR/api/include" -I"$TOP_SRCDIR" \
-    "$TOP_SRCDIR/tests/wire/random_job.c" -o "$dir/job" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread
+. "$TOP_SRCDIR/tests/api/client.sh"
+build_client "$TOP_SRCDIR/tests/wire/random_job.c" job -D_GNU_SOURCE -lpthread
 jobs=${RANDOM_JOBS:-6} seed=${RANDOM_SEED:-1} steps=${RANDOM_STEPS:-15}
 for i in $(seq "$seed" $((seed + jobs - 1))); do
     case $((i % 3)) in 0) system=gb200-nvl72 ;; 1) system=dgx-h100 ;; *) system=teach-4gpu ;; esac
