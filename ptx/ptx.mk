@@ -60,6 +60,7 @@ libfanout_core_la_SOURCES += \
 	ptx/run/matrix.h \
 	ptx/run/matrix_exact.c \
 	ptx/run/matrix_float.c \
+	ptx/run/matrix_lanes.h \
 	ptx/run/matrix_move.c \
 	ptx/run/mbarrier.c \
 	ptx/run/wgmma.c \

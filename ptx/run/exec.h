@@ -120,7 +120,7 @@ void ptx_run_cvta(PtxWarp *warp, const PtxIns *ins, guint32 mask);
 PtxScalar ptx_scalar_find(PtxOp op);
 /* The handler of hot.c for exactly this instruction, of the best clone for this machine; NULL: none. */
 PtxHandler ptx_hot_find(const PtxIns *ins);
-const PtxHotMemory *ptx_hot_memory(void);
+const PtxHot *ptx_hot_functions(void);
 void ptx_code_bind(PtxCode *code); /* handlers.c */
 
 /* barrier.c: lanes of a warp have ended: barriers may be complete. */

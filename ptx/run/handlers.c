@@ -42,7 +42,7 @@ void ptx_code_bind(PtxCode *code)
             ins->run = hot ? hot : ptx_run_scalar;
         }
     }
-    code->hot = ptx_hot_memory();
+    code->hot = ptx_hot_functions();
     g_atomic_int_set(&code->bound, TRUE);
     g_mutex_unlock(lock);
 }

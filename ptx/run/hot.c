@@ -8,7 +8,7 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HAVE_V3 1
 PtxHandler v3_find(const PtxIns *ins);
-const PtxHotMemory *v3_memory(void);
+const PtxHot *v3_functions(void);
 
 static gboolean has_v3(void)
 {
@@ -29,11 +29,11 @@ PtxHandler ptx_hot_find(const PtxIns *ins)
     return base_find(ins);
 }
 
-const PtxHotMemory *ptx_hot_memory(void)
+const PtxHot *ptx_hot_functions(void)
 {
 #ifdef HAVE_V3
     if (has_v3())
-        return v3_memory();
+        return v3_functions();
 #endif
-    return base_memory();
+    return base_functions();
 }

@@ -4,6 +4,7 @@
 #include "ptx/run/exec.h"
 #include "ptx/run/scalar.h"
 #include "model/memory/numeric_convert.h"
+#include "ptx/run/matrix_lanes.h"
 
 #define LANES(T, name, at) const T *name = ptx_lanes(warp, ins->src[at])
 #define OUT(T) T *d = ptx_lanes_out(warp, ins->dst)
@@ -350,9 +351,10 @@ static void HOT(join)(guint32 *restrict lanes, const guint32 *restrict a, const 
     }
 }
 
-const PtxHotMemory *HOT(memory)(void);
-const PtxHotMemory *HOT(memory)(void)
+const PtxHot *HOT(functions)(void);
+const PtxHot *HOT(functions)(void)
 {
-    static const PtxHotMemory functions = {HOT(add_offset), HOT(split), HOT(join)};
+    static const PtxHot functions = {HOT(add_offset), HOT(split),    HOT(join),
+                                     HOT(unpack),     HOT(row_sums), HOT(cut_f32)};
     return &functions;
 }

@@ -3,56 +3,87 @@
 
 static gboolean is_wide(const PtxMatrices *x) { return x->form.type[MATRIX_D] == T_F64; }
 
-/* The element's place in the arrays of PtxMatrices: B is kept by columns. */
+/* The element's place in the arrays of PtxMatrices. */
 static guint index_of(const PtxMatrices *x, PtxMatrixOperand of, guint row, guint col)
 {
-    return of == MATRIX_A ? row * x->k + col : of == MATRIX_B ? col * x->k + row : row * x->form.n + col;
+    return row * (of == MATRIX_A ? x->k : x->form.n) + col;
 }
 
-void ptx_matrix_take(const PtxWarp *warp, PtxMatrices *x, PtxMatrixOperand of, const guint32 *places)
+/* Where a register of each lane has its first element. Lanes are groups of four, and each has a step of its own. */
+typedef struct {
+    guint first, step, lane_step, group_step; /* step: from element to element of a register */
+} Places;
+
+static guint place_at(const PtxMatrices *x, PtxMatrixOperand of, guint reg, guint lane, guint *step)
+{
+    guint words = x->form.type[of] == T_B1 ? 32 : 1; /* bits are taken as words */
+    PtxFragmentPlace place = ptx_fragment_place(&x->form, of, lane, reg);
+    *step = index_of(x, of, place.next_row, place.next_col);
+    return index_of(x, of, of == MATRIX_B ? place.row / words : place.row,
+                    of == MATRIX_A ? place.col / words : place.col);
+}
+
+static Places places_of(const PtxMatrices *x, PtxMatrixOperand of, guint reg)
+{
+    Places places;
+    places.first = place_at(x, of, reg, 0, &places.step);
+    places.lane_step = place_at(x, of, reg, 1, &places.step) - places.first;
+    places.group_step = place_at(x, of, reg, 4, &places.step) - places.first;
+    return places;
+}
+
+static guint place_of_lane(const Places *places, guint lane)
+{
+    return places->first + lane % 4 * places->lane_step + lane / 4 * places->group_step;
+}
+
+static void take_register(guint32 *to, const Places *places, const guint32 *lanes, guint bits)
+{
+    guint32 mask = bits == 32 ? 0xffffffffu : (1u << bits) - 1;
+    for (guint lane = 0; lane < PTX_LANES; lane++) {
+        guint at = place_of_lane(places, lane);
+        guint32 word = lanes[lane];
+        for (guint e = 0; e < 32; e += bits, at += places->step)
+            to[at] = word >> e & mask;
+    }
+}
+
+void ptx_matrix_take(const PtxWarp *warp, PtxMatrices *x, PtxMatrixOperand of, const guint32 *registers)
 {
     const PtxMatrixForm *form = &x->form;
-    guint bits = ptx_fragment_bits((PtxType)form->type[of]), n = ptx_fragment_registers(form, of), divide = 1;
+    guint bits = ptx_fragment_bits((PtxType)form->type[of]), n = ptx_fragment_registers(form, of);
     guint32 *to = of == MATRIX_A ? x->a : of == MATRIX_B ? x->b : x->c;
-    if (form->type[of] == T_B1) { /* words, not bits */
-        bits = 32;
-        divide = 32;
+    guint64 *wide = of == MATRIX_A ? x->a64 : of == MATRIX_B ? x->b64 : x->c64;
+    for (guint r = 0; r < n; r++) {
+        Places places = places_of(x, of, r);
+        const void *lanes = ptx_lanes(warp, registers[r]);
+        if (is_wide(x))
+            for (guint lane = 0; lane < PTX_LANES; lane++)
+                wide[place_of_lane(&places, lane)] = ((const guint64 *)lanes)[lane];
+        else if (bits == 32 || bits == 1)
+            take_register(to, &places, lanes, 32);
+        else if (bits == 16)
+            take_register(to, &places, lanes, 16);
+        else
+            take_register(to, &places, lanes, bits);
     }
-    guint32 mask = bits == 32 ? 0xffffffffu : (1u << (bits % 32)) - 1;
-    for (guint r = 0; r < n; r++)
-        for (guint lane = 0; lane < PTX_LANES; lane++) {
-            PtxFragmentPlace place = ptx_fragment_place(form, of, lane, r);
-            if (is_wide(x)) {
-                guint64 *wide = of == MATRIX_A ? x->a64 : of == MATRIX_B ? x->b64 : x->c64;
-                wide[index_of(x, of, place.row, place.col)] = ((const guint64 *)ptx_lanes(warp, places[r]))[lane];
-                continue;
-            }
-            if (divide > 1) {
-                place.row = of == MATRIX_B ? place.row / divide : place.row;
-                place.col = of == MATRIX_A ? place.col / divide : place.col;
-            }
-            guint32 word = ptx_lane_u32(warp, places[r], lane);
-            guint at = index_of(x, of, place.row, place.col), step = index_of(x, of, place.next_row, place.next_col);
-            for (guint e = 0; e < 32; e += bits, at += step)
-                to[at] = word >> e & mask;
-        }
 }
 
-void ptx_matrix_put(PtxWarp *warp, const PtxMatrices *x, const guint32 *places)
+void ptx_matrix_put(PtxWarp *warp, const PtxMatrices *x, const guint32 *registers)
 {
     const PtxMatrixForm *form = &x->form;
     guint bits = ptx_fragment_bits((PtxType)form->type[MATRIX_D]), n = ptx_fragment_registers(form, MATRIX_D);
     for (guint r = 0; r < n; r++) {
-        if (places[r] == PLACE_NONE)
+        if (registers[r] == PLACE_NONE)
             continue;
+        Places places = places_of(x, MATRIX_D, r);
+        void *lanes = ptx_lanes_out(warp, registers[r]);
         for (guint lane = 0; lane < PTX_LANES; lane++) {
-            PtxFragmentPlace place = ptx_fragment_place(form, MATRIX_D, lane, r);
-            guint at = index_of(x, MATRIX_D, place.row, place.col);
+            guint at = place_of_lane(&places, lane);
             if (is_wide(x))
-                ((guint64 *)ptx_lanes_out(warp, places[r]))[lane] = x->c64[at];
+                ((guint64 *)lanes)[lane] = x->c64[at];
             else
-                ((guint32 *)ptx_lanes_out(warp, places[r]))[lane] = bits == 16 ? x->c[at] | x->c[at + 1] << 16
-                                                                               : x->c[at];
+                ((guint32 *)lanes)[lane] = bits == 16 ? x->c[at] | x->c[at + 1] << 16 : x->c[at];
         }
     }
 }
@@ -117,6 +148,7 @@ void ptx_run_mma(PtxWarp *warp, const PtxIns *ins)
     x.form = ptx_matrix_unpack(ins->imm);
     x.ins = ins;
     x.k = x.form.type[MATRIX_A] == T_B1 ? x.form.k / 32 : x.form.k;
+    x.hot = warp->current->frame->code->hot;
     x.negate_a = x.negate_b = x.is_wgmma = FALSE;
     if (x.form.m == 8 && x.form.k == 4 && x.form.type[MATRIX_A] == T_F16) {
         multiply_volta(warp, &x, from, places + ins->vec);

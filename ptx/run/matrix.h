@@ -13,17 +13,55 @@
 #define MATRIX_N_MAX 256u
 #define MATRIX_M_MAX 16u
 
-/* Bits of elements as they stand in memory; b as columns. Words of 64 bits for f64 alone (m16n8k16 at most). */
+/* Bits of elements as they stand in memory, row after row: m x k, k x n, m x n. Words of 64 bits for f64 alone (m16n8k16 at most). */
 typedef struct {
     PtxMatrixForm form;
     guint k; /* of elements, or of words of 32 bits */
     const PtxIns *ins;
+    const PtxHot *hot;
     gboolean negate_a, negate_b, is_wgmma;
     guint32 a[MATRIX_M_MAX * MATRIX_K_MAX], b[MATRIX_N_MAX * 32], c[MATRIX_M_MAX * MATRIX_N_MAX];
     guint64 a64[16 * 16], b64[8 * 16], c64[16 * 8];
 } PtxMatrices;
 
-/* c = a * b + c */
+/* ---- sums of floating-point products (matrix_float.c) */
+
+#define MATRIX_K_FLOAT 32u
+#define MATRIX_COLUMNS 8u        /* that are summed at once: of each shape n is a multiple of it */
+#define MATRIX_NO_EXPONENT -8192 /* zero's, which never is the greatest */
+
+/* How bits are a number: a mantissa as an integer with a sign, times 2 to an exponent. */
+typedef struct PtxMatrixFormat {
+    guint ignored;  /* bits at the end that do not count: of tf32 */
+    guint fraction; /* bits of the mantissa behind the point */
+    guint sign_at;
+    gint32 bias, top; /* top: the exponent at which infinities and what is no number stand */
+    gint32 least_special; /* mantissas from here on are special there */
+    guint32 negate;       /* 1: the sign is the other one */
+} PtxMatrixFormat;
+
+typedef struct PtxMatrixColumns {
+    gint32 mantissa[MATRIX_K_FLOAT][MATRIX_COLUMNS], exponent[MATRIX_K_FLOAT][MATRIX_COLUMNS];
+} PtxMatrixColumns;
+
+typedef struct PtxMatrixRule {
+    guint k;
+    guint fraction; /* bits of aligned terms */
+    guint lift;     /* from a product's bits behind its point to them */
+    guint kept;     /* bits of a sum in f32 */
+    gboolean half;  /* D is f16 */
+    PtxMatrixFormat a, b, addend;
+} PtxMatrixRule;
+
+/* In two parts, each of which a word of 32 bits holds: terms have 27 bits at most, and k is 16 at most where they have. */
+typedef struct PtxMatrixSums {
+    gint32 part[2][MATRIX_COLUMNS], greatest[MATRIX_COLUMNS]; /* exponents that the terms are aligned to */
+    gint32 addend_mantissa[MATRIX_COLUMNS], addend_exponent[MATRIX_COLUMNS];
+} PtxMatrixSums;
+
+/* ---- c = a * b + c */
+
+
 void ptx_matrix_float(PtxMatrices *matrices);  /* matrix_float.c */
 void ptx_matrix_double(PtxMatrices *matrices); /* matrix_exact.c */
 void ptx_matrix_integer(PtxMatrices *matrices);

@@ -16,19 +16,18 @@ void ptx_matrix_integer(PtxMatrices *x)
 {
     const PtxMatrixForm *form = &x->form;
     PtxType type_a = (PtxType)form->type[MATRIX_A], type_b = (PtxType)form->type[MATRIX_B];
-    for (guint i = 0; i < form->m * x->k; i++)
-        x->a[i] = (guint32)element(x->a[i], type_a);
-    for (guint n = 0; n < form->n; n++) {
-        gint32 b[MATRIX_K_MAX];
-        for (guint k = 0; k < x->k; k++)
-            b[k] = element(x->b[n * x->k + k], type_b);
-        for (guint m = 0; m < form->m; m++) {
+    for (guint i = 0; i < x->k * form->n; i++)
+        x->b[i] = (guint32)element(x->b[i], type_b);
+    for (guint m = 0; m < form->m; m++) {
+        gint32 dot[MATRIX_N_MAX] = {0}; /* 64 products of 16 bits */
+        for (guint k = 0; k < x->k; k++) {
+            gint32 a = element(x->a[m * x->k + k], type_a);
+            for (guint n = 0; n < form->n; n++)
+                dot[n] += a * (gint32)x->b[k * form->n + n];
+        }
+        for (guint n = 0; n < form->n; n++) {
             guint32 *c = &x->c[m * form->n + n];
-            const guint32 *a = &x->a[m * x->k];
-            gint32 dot = 0; /* 64 products of 16 bits */
-            for (guint k = 0; k < x->k; k++)
-                dot += (gint32)a[k] * b[k];
-            gint64 sum = (gint64)(gint32)*c + dot;
+            gint64 sum = (gint64)(gint32)*c + dot[n];
             if (x->ins->flags & FLAG_SATFINITE)
                 sum = CLAMP(sum, G_MININT32, G_MAXINT32);
             *c = (guint32)sum;
@@ -39,10 +38,10 @@ void ptx_matrix_integer(PtxMatrices *x)
 void ptx_matrix_bits(PtxMatrices *x)
 {
     const PtxMatrixForm *form = &x->form;
-    for (guint n = 0; n < form->n; n++)
-        for (guint m = 0; m < form->m; m++)
-            for (guint k = 0; k < x->k; k++) {
-                guint32 a = x->a[m * x->k + k], b = x->b[n * x->k + k];
+    for (guint m = 0; m < form->m; m++)
+        for (guint k = 0; k < x->k; k++)
+            for (guint n = 0; n < form->n; n++) {
+                guint32 a = x->a[m * x->k + k], b = x->b[k * form->n + n];
                 x->c[m * form->n + n] += (guint32)__builtin_popcount(x->ins->mode == W_XOR ? a ^ b : a & b);
             }
 }
@@ -68,7 +67,7 @@ void ptx_matrix_double(PtxMatrices *x)
         for (guint n = 0; n < form->n; n++) {
             double sum = ptx_double(x->c64[m * form->n + n]);
             for (guint k = 0; k < x->k; k++) {
-                double a = ptx_double(x->a64[m * x->k + k]), b = ptx_double(x->b64[n * x->k + k]);
+                double a = ptx_double(x->a64[m * x->k + k]), b = ptx_double(x->b64[k * form->n + n]);
                 const double operand[] = {b, sum, a};
                 sum = mode == W_RN ? __builtin_fma(a, b, sum) : ptx_directed(DIRECTED_FMA, a, b, sum, 0, mode);
                 if (sum != sum)

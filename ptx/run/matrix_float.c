@@ -18,171 +18,140 @@
 
 #define FRACTION 25
 #define FRACTION_FP8 13 /* of wgmma */
-#define K_FLOAT 32u
-#define NONE (-8192) /* the exponent of zero, which never is the greatest */
 
-typedef enum { HAS_NAN = 1, HAS_INFINITY = 2 } Special;
-
-/* A row of A or a column of B: mantissas with their signs, as integers with `bits` behind the point. */
-typedef struct {
-    gint32 mantissa[K_FLOAT], exponent[K_FLOAT];
-    guint8 kind[K_FLOAT]; /* Special */
-    guint8 special;
-} Line;
-
-typedef struct {
-    guint mantissa, exponent_bits;
-    gint bias;
-} Format;
-
-static Format format_of(PtxType type)
+static PtxMatrixFormat format_of(PtxType type, gboolean negate)
 {
-    switch (type) {
-    case T_F16: return (Format){10, 5, 15};
-    case T_BF16: return (Format){7, 8, 127};
-    case T_TF32: return (Format){10, 8, 127}; /* the 13 bits behind do not count */
-    case T_E4M3: return (Format){3, 4, 7};
-    case T_E5M2: return (Format){2, 5, 15};
-    default: return (Format){23, 8, 127};
-    }
+    static const struct {
+        guint8 type, ignored, fraction, exponent_bits;
+    } rows[] = {{T_F16, 0, 10, 5}, {T_BF16, 0, 7, 8}, {T_TF32, 13, 10, 8}, {T_E4M3, 0, 3, 4}, {T_E5M2, 0, 2, 5}};
+    guint fraction = 23, exponent_bits = 8, ignored = 0; /* f32 */
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (rows[i].type == type) {
+            fraction = rows[i].fraction;
+            exponent_bits = rows[i].exponent_bits;
+            ignored = rows[i].ignored;
+        }
+    gint32 bias = (1 << (exponent_bits - 1)) - 1, one = 1 << fraction;
+    return (PtxMatrixFormat){.ignored = ignored,
+                             .fraction = fraction,
+                             .sign_at = fraction + exponent_bits,
+                             .bias = bias,
+                             .top = (1 << exponent_bits) - 1 - bias,
+                             .least_special = type == T_E4M3 ? 2 * one - 1 : one,
+                             .negate = negate};
 }
 
-static gint32 unpack(const Format *f, PtxType type, guint32 bits, gint32 *exponent, guint8 *kind)
+/* What a mantissa and its exponent are besides numbers. E4M3 has no infinities. */
+static gboolean is_special(const PtxMatrixFormat *f, gint32 mantissa, gint32 exponent)
 {
-    if (type == T_TF32)
-        bits >>= 13;
-    guint32 most = (1u << f->exponent_bits) - 1, field = bits >> f->mantissa & most;
-    guint32 fraction = bits & ((1u << f->mantissa) - 1);
-    gboolean negative = bits >> (f->mantissa + f->exponent_bits) & 1;
-    *kind = 0;
-    if (type == T_E4M3 ? field == most && fraction == 7 : field == most)
-        *kind = fraction ? HAS_NAN : HAS_INFINITY;
-    gint32 mantissa = (gint32)(field ? fraction | 1u << f->mantissa : fraction);
-    *exponent = mantissa == 0 ? NONE : (field ? (gint32)field : 1) - f->bias;
-    return negative ? -mantissa : mantissa;
+    return exponent == f->top && ABS(mantissa) >= f->least_special;
+}
+static gboolean is_infinite(const PtxMatrixFormat *f, gint32 mantissa, gint32 exponent)
+{
+    return is_special(f, mantissa, exponent) && ABS(mantissa) == 1 << f->fraction;
 }
 
-static void unpack_line(Line *line, PtxType type, const guint32 *bits, guint n, gboolean negate)
+/* sum * 2^unit as f16, rounded to the nearest. */
+static guint32 round_f16(gint64 sum, gint unit)
 {
-    Format format = format_of(type);
-    line->special = 0;
-    for (guint k = 0; k < n; k++) {
-        line->mantissa[k] = unpack(&format, type, bits[k], &line->exponent[k], &line->kind[k]);
-        line->special |= line->kind[k];
-        if (negate)
-            line->mantissa[k] = -line->mantissa[k];
-    }
-}
-
-/* sum * 2^unit as f32, cut off, or f16, to the nearest. */
-static guint32 pack(gint64 sum, gint unit, gboolean half, guint kept)
-{
-    const guint mantissa = half ? 10 : kept, exponent_bits = half ? 5 : 8;
-    const gint bias = half ? 15 : 127;
+    const guint mantissa = 10, infinity = 0x7c00u;
     if (sum == 0)
         return 0;
-    guint32 sign = sum < 0 ? 1u << (mantissa + exponent_bits) : 0, infinity = ((1u << exponent_bits) - 1) << mantissa;
     guint64 value = sum < 0 ? (guint64)-sum : (guint64)sum;
-    gint top = 63 - __builtin_clzll(value), last = MAX(top + unit, 1 - bias) - (gint)mantissa, shift = last - unit;
+    gint top = 63 - __builtin_clzll(value), last = MAX(top + unit, -14) - (gint)mantissa, shift = last - unit;
     if (shift > 0) {
         guint64 rest = shift > 63 ? value : value & (((guint64)1 << shift) - 1);
         guint64 middle = shift > 63 ? G_MAXUINT64 : (guint64)1 << (shift - 1);
         value = shift > 63 ? 0 : value >> shift;
-        if (half && (rest > middle || (rest == middle && value & 1)))
+        if (rest > middle || (rest == middle && value & 1))
             value++;
     } else {
         value <<= -shift;
     }
-    guint64 field = value >> mantissa ? value + ((guint64)(last + (gint)mantissa + bias - 1) << mantissa) : value;
-    return (sign | (field >= infinity ? infinity : (guint32)field)) << (half ? 0 : 23 - kept);
+    guint64 field = value >> mantissa ? value + ((guint64)(last + (gint)mantissa + 14) << mantissa) : value;
+    return (sum < 0 ? 0x8000u : 0) | (field >= infinity ? infinity : (guint32)field);
 }
 
-/* Where a factor or the addend is infinite or no number. FALSE: no such term. */
-static gboolean special_sum(const Line *a, const Line *b, guint k, guint32 addend, guint8 addend_kind, gboolean half,
-                            guint addend_sign_bit, guint32 *result)
+/* A column of a row's sums in which a factor or the addend is infinite or no number. FALSE: there is no such term. */
+static gboolean special_sum(const PtxMatrixRule *rule, const gint32 *a_mantissa, const gint32 *a_exponent,
+                            const PtxMatrixColumns *b, const PtxMatrixSums *sums, guint column, guint32 *result)
 {
-    gboolean nan = addend_kind == HAS_NAN, above = FALSE, below = FALSE;
-    if (addend_kind == HAS_INFINITY)
-        *(addend >> addend_sign_bit & 1 ? &below : &above) = TRUE;
-    for (guint i = 0; i < k; i++) {
-        guint kinds = a->kind[i] | b->kind[i];
-        if (!kinds)
+    const PtxMatrixFormat *fa = &rule->a, *fb = &rule->b;
+    gint32 addend = sums->addend_mantissa[column], addend_exponent = sums->addend_exponent[column];
+    gboolean nan = FALSE, above = FALSE, below = FALSE;
+    if (is_infinite(&rule->addend, addend, addend_exponent))
+        *(addend < 0 ? &below : &above) = TRUE;
+    else
+        nan = is_special(&rule->addend, addend, addend_exponent);
+    for (guint k = 0; k < rule->k; k++) {
+        gint32 a = a_mantissa[k], b_ = b->mantissa[k][column];
+        gboolean special_a = is_special(fa, a, a_exponent[k]), special_b = is_special(fb, b_, b->exponent[k][column]);
+        if (!special_a && !special_b)
             continue;
-        gboolean infinite_a = a->kind[i] == HAS_INFINITY, infinite_b = b->kind[i] == HAS_INFINITY;
-        if ((kinds & HAS_NAN) || (infinite_a && b->mantissa[i] == 0) || (infinite_b && a->mantissa[i] == 0))
+        if (a == 0 || b_ == 0 || (special_a && !is_infinite(fa, a, a_exponent[k])) ||
+            (special_b && !is_infinite(fb, b_, b->exponent[k][column])))
             nan = TRUE;
         else
-            *((a->mantissa[i] < 0) != (b->mantissa[i] < 0) ? &below : &above) = TRUE;
+            *((a < 0) != (b_ < 0) ? &below : &above) = TRUE;
     }
     if (!nan && !above && !below)
         return FALSE;
     if (nan || (above && below))
-        *result = half ? PTX_NAN_F16 : PTX_NAN_F32;
+        *result = rule->half ? PTX_NAN_F16 : PTX_NAN_F32;
     else
-        *result = half ? (below ? 0xfc00u : 0x7c00u) : (below ? 0xff800000u : 0x7f800000u);
+        *result = rule->half ? (below ? 0xfc00u : 0x7c00u) : (below ? 0xff800000u : 0x7f800000u);
     return TRUE;
 }
 
+/* A, row by row, and eight columns of B. */
 typedef struct {
-    guint point;    /* bits behind the point of a product */
-    guint fraction; /* of aligned terms */
-    guint kept;     /* of a sum in f32 */
-    PtxType type_c, type_d;
-} Rule;
+    gint32 mantissa[MATRIX_M_MAX * MATRIX_K_FLOAT], exponent[MATRIX_M_MAX * MATRIX_K_FLOAT];
+    gboolean special;
+} Rows;
 
-/* The products' terms, aligned: what vector units do well. */
-static gint64 aligned_sum(const Line *a, const Line *b, guint k, guint lift, gint32 *greatest)
+static void add_products(const PtxHot *hot, const PtxMatrixRule *rule, const gint32 *a_mantissa,
+                         const gint32 *a_exponent, const PtxMatrixColumns *b, gboolean special, guint32 *c)
 {
-    gint32 product[K_FLOAT], exponent[K_FLOAT], most = *greatest;
-    for (guint i = 0; i < k; i++) {
-        exponent[i] = a->exponent[i] + b->exponent[i];
-        most = MAX(most, exponent[i]);
+    PtxMatrixSums sums;
+    guint32 out[MATRIX_COLUMNS];
+    special |= hot->row_sums(rule, a_mantissa, a_exponent, b, c, &sums);
+    if (!rule->half)
+        hot->cut_f32(rule, &sums, out);
+    for (guint i = 0; i < MATRIX_COLUMNS; i++) {
+        if (rule->half)
+            out[i] = round_f16((gint64)sums.part[0][i] + sums.part[1][i], sums.greatest[i] - (gint)rule->fraction);
+        if (G_UNLIKELY(special))
+            special_sum(rule, a_mantissa, a_exponent, b, &sums, i, &out[i]);
     }
-    for (guint i = 0; i < k; i++) {
-        gint32 value = a->mantissa[i] * b->mantissa[i], size = value < 0 ? -value : value, away = most - exponent[i];
-        guint32 kept = ((guint32)size << lift) >> MIN(away, 31);
-        product[i] = value < 0 ? -(gint32)kept : (gint32)kept;
-    }
-    gint64 sum = 0;
-    for (guint i = 0; i < k; i++)
-        sum += product[i];
-    *greatest = most;
-    return sum;
+    memcpy(c, out, sizeof out);
 }
 
-static guint32 dot(const Rule *rule, const Line *a, const Line *b, guint k, guint32 addend)
+static PtxMatrixRule rule_of(const PtxMatrices *x, guint k, PtxType type_c, guint fraction, guint kept)
 {
-    Format format = format_of(rule->type_c);
-    gboolean half = rule->type_d == T_F16;
-    gint32 exponent;
-    guint8 kind;
-    guint32 result;
-    gint32 mantissa = unpack(&format, rule->type_c, addend, &exponent, &kind);
-    if (G_UNLIKELY(a->special | b->special | kind) &&
-        special_sum(a, b, k, addend, kind, half, format.mantissa + format.exponent_bits, &result))
-        return result;
-    gint32 most = exponent;
+    PtxMatrixRule rule = {.k = k,
+                          .fraction = fraction,
+                          .kept = kept,
+                          .half = x->form.type[MATRIX_D] == T_F16,
+                          .a = format_of((PtxType)x->form.type[MATRIX_A], x->negate_a),
+                          .b = format_of((PtxType)x->form.type[MATRIX_B], x->negate_b),
+                          .addend = format_of(type_c, FALSE)};
+    rule.lift = fraction - rule.a.fraction - rule.b.fraction;
+    return rule;
+}
 
-    guint lift = rule->fraction - rule->point; /* 5 at least: products never have more bits */
-
-    gint64 sum = aligned_sum(a, b, k, lift, &most);
-    if (mantissa != 0) {
-        gint away = most - exponent + (gint)format.mantissa - (gint)rule->fraction;
-        gint64 size = mantissa < 0 ? -(gint64)mantissa : mantissa;
-        size = away >= 0 ? (away > 62 ? 0 : size >> away) : size << -away;
-        sum += mantissa < 0 ? -size : size;
-    }
-    return pack(sum, most - (gint)rule->fraction, half, rule->kept);
+static gboolean take_columns(const PtxMatrices *x, const PtxMatrixRule *rule, guint n, PtxMatrixColumns *b)
+{
+    gboolean special = FALSE;
+    for (guint k = 0; k < x->k; k++)
+        special |= x->hot->unpack(&rule->b, &x->b[k * x->form.n + n], MATRIX_COLUMNS, b->mantissa[k], b->exponent[k]);
+    return special;
 }
 
 /* ---- fp8 of mma.sync */
 
-/* The first two of each four elements, then the others. */
-static void part_line(const guint32 *bits, guint k, guint32 *to)
-{
-    for (guint i = 0; i < k; i++)
-        to[(i % 4 < 2 ? 0 : k / 2) + i / 4 * 2 + i % 2] = bits[i];
-}
+/* In which part an element of k is, and where there: the first two of each four make the first part. */
+static guint part_of(guint k) { return k % 4 / 2; }
+static guint place_in_part(guint k) { return k / 4 * 2 + k % 2; }
 
 static guint32 add_last(PtxType type, guint32 a, guint32 b)
 {
@@ -196,24 +165,28 @@ static guint32 add_last(PtxType type, guint32 a, guint32 b)
 static void multiply_fp8(PtxMatrices *x)
 {
     const PtxMatrixForm *form = &x->form;
-    PtxType type_a = (PtxType)form->type[MATRIX_A], type_b = (PtxType)form->type[MATRIX_B];
     PtxType type_d = (PtxType)form->type[MATRIX_D];
-    Format fa = format_of(type_a), fb = format_of(type_b);
-    Rule rule = {fa.mantissa + fb.mantissa, FRACTION, 23, type_d, type_d};
     guint half = x->k / 2;
-    for (guint n = 0; n < form->n; n++) {
-        guint32 parted[K_FLOAT];
-        Line b[2], a[2];
-        part_line(&x->b[n * x->k], x->k, parted);
-        unpack_line(&b[0], type_b, parted, half, FALSE);
-        unpack_line(&b[1], type_b, parted + half, half, FALSE);
+    PtxMatrixRule rule = rule_of(x, half, type_d, FRACTION, 23);
+    PtxMatrixColumns b, parted_b[2];
+    gint32 mantissa[MATRIX_K_FLOAT], exponent[MATRIX_K_FLOAT], parted[2][2][MATRIX_K_FLOAT];
+    for (guint n = 0; n < form->n; n += MATRIX_COLUMNS) {
+        gboolean special_b = take_columns(x, &rule, n, &b);
+        for (guint k = 0; k < x->k; k++) {
+            memcpy(parted_b[part_of(k)].mantissa[place_in_part(k)], b.mantissa[k], sizeof b.mantissa[k]);
+            memcpy(parted_b[part_of(k)].exponent[place_in_part(k)], b.exponent[k], sizeof b.exponent[k]);
+        }
         for (guint m = 0; m < form->m; m++) {
-            guint32 *c = &x->c[m * form->n + n];
-            part_line(&x->a[m * x->k], x->k, parted);
-            unpack_line(&a[0], type_a, parted, half, FALSE);
-            unpack_line(&a[1], type_a, parted + half, half, FALSE);
-            guint32 sum = dot(&rule, &a[1], &b[1], half, dot(&rule, &a[0], &b[0], half, 0));
-            *c = add_last(type_d, sum, *c);
+            guint32 *c = &x->c[m * form->n + n], sum[MATRIX_COLUMNS] = {0};
+            gboolean special = special_b | x->hot->unpack(&rule.a, &x->a[m * x->k], x->k, mantissa, exponent);
+            for (guint k = 0; k < x->k; k++) {
+                parted[part_of(k)][0][place_in_part(k)] = mantissa[k];
+                parted[part_of(k)][1][place_in_part(k)] = exponent[k];
+            }
+            for (guint p = 0; p < 2; p++)
+                add_products(x->hot, &rule, parted[p][0], parted[p][1], &parted_b[p], special, sum);
+            for (guint i = 0; i < MATRIX_COLUMNS; i++)
+                c[i] = add_last(type_d, sum[i], c[i]);
         }
     }
 }
@@ -232,7 +205,7 @@ static void multiply_volta(PtxMatrices *x)
             for (guint i = 0; i < x->k; i++) {
                 guint k = half ? i ^ 1 : i;
                 sum = __builtin_fmaf((float)ptx_format_value(&ptx_format_f16, x->a[m * x->k + k]),
-                                     (float)ptx_format_value(&ptx_format_f16, x->b[n * x->k + k]), sum);
+                                     (float)ptx_format_value(&ptx_format_f16, x->b[k * form->n + n]), sum);
             }
             *c = half ? (guint32)ptx_format_round(&ptx_format_f16, sum, W_RN, FALSE)
                       : add_last(T_F32, ptx_float_bits(sum), ptx_float_bits(addend));
@@ -242,9 +215,7 @@ static void multiply_volta(PtxMatrices *x)
 void ptx_matrix_float(PtxMatrices *x)
 {
     const PtxMatrixForm *form = &x->form;
-    PtxType type_a = (PtxType)form->type[MATRIX_A], type_b = (PtxType)form->type[MATRIX_B];
-    Format fa = format_of(type_a), fb = format_of(type_b);
-    gboolean fp8 = type_a == T_E4M3 || type_a == T_E5M2;
+    gboolean fp8 = form->type[MATRIX_A] == T_E4M3 || form->type[MATRIX_A] == T_E5M2;
     if (fp8 && !x->is_wgmma) {
         multiply_fp8(x);
         return;
@@ -253,14 +224,15 @@ void ptx_matrix_float(PtxMatrices *x)
         multiply_volta(x);
         return;
     }
-    Rule rule = {fa.mantissa + fb.mantissa, fp8 ? FRACTION_FP8 : FRACTION, fp8 ? FRACTION_FP8 : 23,
-                 (PtxType)form->type[MATRIX_C], (PtxType)form->type[MATRIX_D]};
-    Line a[MATRIX_M_MAX], b;
-    for (guint m = 0; m < form->m; m++)
-        unpack_line(&a[m], type_a, &x->a[m * x->k], x->k, x->negate_a);
-    for (guint n = 0; n < form->n; n++) {
-        unpack_line(&b, type_b, &x->b[n * x->k], x->k, x->negate_b);
+    PtxMatrixRule rule = rule_of(x, x->k, (PtxType)form->type[MATRIX_C], fp8 ? FRACTION_FP8 : FRACTION,
+                                 fp8 ? FRACTION_FP8 : 23);
+    Rows a;
+    PtxMatrixColumns b;
+    a.special = x->hot->unpack(&rule.a, x->a, form->m * x->k, a.mantissa, a.exponent);
+    for (guint n = 0; n < form->n; n += MATRIX_COLUMNS) {
+        gboolean special = take_columns(x, &rule, n, &b) | a.special;
         for (guint m = 0; m < form->m; m++)
-            x->c[m * form->n + n] = dot(&rule, &a[m], &b, x->k, x->c[m * form->n + n]);
+            add_products(x->hot, &rule, &a.mantissa[m * x->k], &a.exponent[m * x->k], &b, special,
+                         &x->c[m * form->n + n]);
     }
 }

@@ -60,24 +60,30 @@ static guint32 element_at(const Layout *x, guint row, guint k, guint bytes)
     return x->width == 16 ? at : at ^ ((at >> 7 & (x->width / 16 - 1)) << 4);
 }
 
-/* Rows (columns of B) from `first` on, element by element, into an array that has k of each. */
+/* Rows (columns of B) from `first` on. Whatever the layout, 16 bytes lie side by side: of k, or, where that is not what
+ * goes on fastest, of rows. */
 static gboolean take_shared(PtxWarp *warp, PtxMatrices *x, const Layout *layout, PtxMatrixOperand of, guint first,
                             guint n)
 {
-    guint bits = ptx_fragment_bits((PtxType)x->form.type[of]), bytes = bits == 1 ? 4 : bits / 8;
+    guint bits = ptx_fragment_bits((PtxType)x->form.type[of]), bytes = bits == 1 ? 4 : bits / 8, each = 16 / bytes;
     guint32 *to = of == MATRIX_A ? x->a : x->b;
+    guint row_step = of == MATRIX_A ? x->k : 1, k_step = of == MATRIX_A ? 1 : x->form.n;
+    guint rows = layout->k_major ? 1 : each, ks = layout->k_major ? each : 1;
+    guint step = layout->k_major ? k_step : row_step;
     const PtxCta *cta = warp->cta;
-    for (guint row = 0; row < n; row++)
-        for (guint k = 0; k < x->k; k++) {
-            guint32 at = element_at(layout, first + row, k, bytes), value = 0;
-            if (at + bytes > cta->shared_bytes) {
+    for (guint row = 0; row < n; row += rows)
+        for (guint k = 0; k < x->k; k += ks) {
+            guint32 at = element_at(layout, first + row, k, bytes), *element = &to[row * row_step + k * k_step];
+            if (at + 16 > cta->shared_bytes) {
                 ptx_fault(warp, x->ins, 0, PTX_FAULT_ILLEGAL_ADDRESS, at,
                           "matrix %c of wgmma reaches 0x%x, outside the %u bytes of shared memory",
                           of == MATRIX_A ? 'A' : 'B', at, cta->shared_bytes);
                 return FALSE;
             }
-            memcpy(&value, cta->shared + at, bytes);
-            to[row * x->k + k] = value;
+            for (guint i = 0; i < each; i++, element += step) {
+                *element = 0;
+                memcpy(element, cta->shared + at + i * bytes, bytes);
+            }
         }
     return TRUE;
 }
@@ -90,6 +96,7 @@ static PtxStep multiply(PtxWarp *warp, const PtxIns *ins)
     x.form = ptx_matrix_unpack(ins->imm);
     x.ins = ins;
     x.k = x.form.type[MATRIX_A] == T_B1 ? x.form.k / 32 : x.form.k;
+    x.hot = warp->current->frame->code->hot;
     x.is_wgmma = TRUE;
     x.negate_a = (ins->combine & PTX_WGMMA_NEGATE_A) != 0;
     x.negate_b = (ins->combine & PTX_WGMMA_NEGATE_B) != 0;

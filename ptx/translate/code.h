@@ -123,8 +123,13 @@ typedef struct {
     PtxActual *rets, *args;
 } PtxCall;
 
-/* What memory instructions with all lanes do with 32 addresses and with vectors of four words (hot_lanes.h), in the
- * best clone for this machine. */
+struct PtxMatrixFormat; /* ptx/run/matrix.h */
+struct PtxMatrixColumns;
+struct PtxMatrixRule;
+struct PtxMatrixSums;
+
+/* What memory instructions with all lanes do with 32 addresses and with vectors of four words (hot_lanes.h), and sums of
+ * products (matrix_lanes.h), in the best clone for this machine. */
 typedef struct {
     /* The bits that any lane's result has. */
     guint64 (*add_offset)(guint64 *restrict va, const guint64 *restrict base, guint64 offset);
@@ -132,7 +137,14 @@ typedef struct {
                   const guint32 *restrict lanes);
     void (*join)(guint32 *restrict lanes, const guint32 *restrict a, const guint32 *restrict b,
                  const guint32 *restrict c, const guint32 *restrict d);
-} PtxHotMemory;
+    /* Elements as integers; TRUE: one may be infinite or no number. */
+    gboolean (*unpack)(const struct PtxMatrixFormat *format, const guint32 *restrict bits, guint n,
+                       gint32 *restrict mantissa, gint32 *restrict exponent);
+    /* Eight elements of a row of D: a row of A times eight columns of B, and the addends. */
+    gboolean (*row_sums)(const struct PtxMatrixRule *rule, const gint32 *a_mantissa, const gint32 *a_exponent,
+                         const struct PtxMatrixColumns *b, const guint32 *addend, struct PtxMatrixSums *sums);
+    void (*cut_f32)(const struct PtxMatrixRule *rule, const struct PtxMatrixSums *sums, guint32 *to);
+} PtxHot;
 
 /* A constant that is known only in a context. */
 typedef struct {
@@ -169,7 +181,7 @@ typedef struct PtxCode {
     guint32 statements;
     PtxCosts *costs;         /* n_ins + 1 */
     guint64 tag;             /* of its instructions: two functions that have the same are alike */
-    const PtxHotMemory *hot; /* not owned; the executor's, as PtxIns.run */
+    const PtxHot *hot;       /* not owned; the executor's, as PtxIns.run */
     gint bound;              /* both are there */
 } PtxCode;
 
