@@ -13,7 +13,8 @@
 #define MATRIX_N_MAX 256u
 #define MATRIX_M_MAX 16u
 
-/* Bits of elements as they stand in memory, row after row: m x k, k x n, m x n. Words of 64 bits for f64 alone (m16n8k16 at most). */
+/* Bits of elements as they stand in memory, row after row: m x k, k x n, m x n. Words of 64 bits for f64 alone (m16n8k16
+ * at most). */
 typedef struct {
     PtxMatrixForm form;
     guint k; /* of elements, or of words of 32 bits */
@@ -35,7 +36,7 @@ typedef struct PtxMatrixFormat {
     guint ignored;  /* bits at the end that do not count: of tf32 */
     guint fraction; /* bits of the mantissa behind the point */
     guint sign_at;
-    gint32 bias, top; /* top: the exponent at which infinities and what is no number stand */
+    gint32 bias, top;     /* top: the exponent at which infinities and what is no number stand */
     gint32 least_special; /* mantissas from here on are special there */
     guint32 negate;       /* 1: the sign is the other one */
 } PtxMatrixFormat;
@@ -53,14 +54,13 @@ typedef struct PtxMatrixRule {
     PtxMatrixFormat a, b, addend;
 } PtxMatrixRule;
 
-/* In two parts, each of which a word of 32 bits holds: terms have 27 bits at most, and k is 16 at most where they have. */
+/* In two parts, each of which 32 bits hold: a term has 27 bits at most, and k is 16 at most where it has so many. */
 typedef struct PtxMatrixSums {
     gint32 part[2][MATRIX_COLUMNS], greatest[MATRIX_COLUMNS]; /* exponents that the terms are aligned to */
     gint32 addend_mantissa[MATRIX_COLUMNS], addend_exponent[MATRIX_COLUMNS];
 } PtxMatrixSums;
 
 /* ---- c = a * b + c */
-
 
 void ptx_matrix_float(PtxMatrices *matrices);  /* matrix_float.c */
 void ptx_matrix_double(PtxMatrices *matrices); /* matrix_exact.c */

@@ -1,6 +1,6 @@
 /* Eight elements of a row of D at once, in the way that matrix_float.c describes: each place of a vector is a column,
- * and k goes on from product to product. Included once for each instruction set, as hot_lanes.h is; all clones give the
- * same bits, since all that is added here is exact. */
+ * and k goes on from product to product. Included once for each instruction set, as hot_lanes.h is, hence no guard; all
+ * clones give the same bits, since all that is added here is exact. */
 #include "ptx/run/matrix.h"
 
 typedef gint32 HOT(Vector) __attribute__((vector_size(4 * MATRIX_COLUMNS), aligned(4), may_alias));
@@ -26,8 +26,7 @@ static gboolean HOT(unpack)(const PtxMatrixFormat *format, const guint32 *restri
 static gboolean HOT(row_sums)(const PtxMatrixRule *rule, const gint32 *a_mantissa, const gint32 *a_exponent,
                               const PtxMatrixColumns *b, const guint32 *addend, PtxMatrixSums *sums)
 {
-    gboolean special =
-        HOT(unpack)(&rule->addend, addend, MATRIX_COLUMNS, sums->addend_mantissa, sums->addend_exponent);
+    gboolean special = HOT(unpack)(&rule->addend, addend, MATRIX_COLUMNS, sums->addend_mantissa, sums->addend_exponent);
     const HOT(Vector) addend_exponent = *(const HOT(Vector) *)sums->addend_exponent, none = {0};
     HOT(Vector) most = addend_exponent;
     for (guint k = 0; k < rule->k; k++) {
@@ -66,8 +65,7 @@ static void HOT(cut_f32)(const PtxMatrixRule *rule, const PtxMatrixSums *sums, g
     const gint32 fraction = (gint32)rule->fraction;
     for (guint l = 0; l < MATRIX_COLUMNS; l++) {
         gint32 exponent = MAX(sums->greatest[l], -600) - fraction; /* -600: all terms are zero */
-        gdouble sum = ((gdouble)sums->part[0][l] + sums->part[1][l]) *
-                      ptx_double((guint64)(exponent + 1023) << 52);
+        gdouble sum = ((gdouble)sums->part[0][l] + sums->part[1][l]) * ptx_double((guint64)(exponent + 1023) << 52);
         guint64 bits = ptx_double_bits(sum);
         gdouble size = ptx_double(bits << 1 >> 1), small = MIN(size, least);
         guint32 normal = ptx_float_bits((gfloat)ptx_double(ptx_double_bits(size) & whole));

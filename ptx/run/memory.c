@@ -367,10 +367,9 @@ PtxStep ptx_step_multimem(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint
     PtxAccessKind kind = ins->op == OP_MC_LOAD    ? PTX_ACCESS_MC_LOAD
                          : ins->op == OP_MC_STORE ? PTX_ACCESS_MC_STORE
                                                   : PTX_ACCESS_MC_RED;
-    guint64 bits = ptx_addresses(warp, ins, 0, ins->imm, va);
     if (fence_first(warp, path, ins))
         return STEP_AGAIN;
-    if (!check_alignment(warp, ins, mask, va, bits, width))
+    if (!check_alignment(warp, ins, mask, va, ptx_addresses(warp, ins, 0, ins->imm, va), width))
         return STEP_FAULT;
     PtxAccess *access = ptx_access_new(warp, path, ins, kind, mask);
     access->width = (guint8)width;

@@ -128,8 +128,8 @@ struct PtxMatrixColumns;
 struct PtxMatrixRule;
 struct PtxMatrixSums;
 
-/* What memory instructions with all lanes do with 32 addresses and with vectors of four words (hot_lanes.h), and sums of
- * products (matrix_lanes.h), in the best clone for this machine. */
+/* What memory instructions with all lanes do with 32 addresses and with vectors of four words (hot_lanes.h), and the
+ * sums of matrix products (matrix_lanes.h), in the best clone for this machine. */
 typedef struct {
     /* The bits that any lane's result has. */
     guint64 (*add_offset)(guint64 *restrict va, const guint64 *restrict base, guint64 offset);
@@ -181,10 +181,10 @@ typedef struct PtxCode {
     guint32 *formal_place;    /* of .reg formals, else PLACE_NONE */
     guint n_formals;
     guint32 statements;
-    PtxCosts *costs;         /* n_ins + 1 */
-    guint64 tag;             /* of its instructions: two functions that have the same are alike */
-    const PtxHot *hot;       /* not owned; the executor's, as PtxIns.run */
-    gint bound;              /* both are there */
+    PtxCosts *costs;   /* n_ins + 1 */
+    guint64 tag;       /* of its instructions: two functions that have the same are alike */
+    const PtxHot *hot; /* not owned; the executor's, as PtxIns.run */
+    gint bound;        /* both are there */
 } PtxCode;
 
 /* The code of a function, made at the first call, by any thread. NULL: *error, the same each time. */
