@@ -13,8 +13,8 @@
 #define MATRIX_N_MAX 256u
 #define MATRIX_M_MAX 16u
 
-/* Bits of elements as they stand in memory, row after row: m x k, k x n, m x n. Words of 64 bits for f64 alone (m16n8k16
- * at most). */
+/* Bits of elements as they stand in memory, row after row: m x k, k x n, m x n. Words of 64 bits for f64 alone
+ * (m16n8k16 at most). */
 typedef struct {
     PtxMatrixForm form;
     guint k; /* of elements, or of words of 32 bits */
