@@ -2,7 +2,7 @@
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
-EXTRA_DIST += tests/cli/mistakes.txt tests/model/rows.list
+EXTRA_DIST += tests/cli/mistakes.txt tests/cli/columns.list tests/cli/columns.sh tests/model/rows.list
 EXTRA_DIST += tests/ptx/fabric_forms.py tests/ptx/fabric_forms.txt
 EXTRA_DIST += tests/plain.sh tests/wire/program.sh tests/api/client.sh tests/api/endpoint_client.sh tests/summary.sh tests/README.md
 noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/fabric_operations.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
@@ -38,6 +38,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_ptx_trace.sh \
 	tests/api/test_report_groups.sh \
 	tests/api/test_report_rows.sh \
+	tests/api/test_report_waits.sh \
 	tests/clients/test_ptx_clients.sh \
 	tests/clients/test_torch.sh \
 	tests/cli/test_cli.sh \
@@ -70,6 +71,9 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_columns.sh \
+	tests/cli/test_columns_choices.sh \
+	tests/cli/test_columns_named.sh \
+	tests/cli/test_columns_published.sh \
 	tests/ptx/test_fabric_forms.sh \
 	tests/cli/test_policy.sh \
 	tests/model/test_component.sh \
@@ -199,7 +203,7 @@ check-ptx: tests/ptx/test_ptx_random tests/ptx/test_ptx_drawn tests/device/kerne
 EXTRA_DIST += tests/bench/instructions.recorded
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_sentences.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
 	tests/wire/messages.c
-EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_groups.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_groups.c tests/api/report_rows.c tests/api/report_rows.expected tests/api/report_waits.c tests/wire/random_job.c \
 	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c tests/wire/long_sleeps.c tests/wire/seats.c tests/wire/timers.c \
 	tests/wire/ending.c tests/wire/spinner.c tests/wire/costs.c tests/wire/costs.sh
 
@@ -600,8 +604,7 @@ mutants: mutants/Makefile
 	$(PYTHON3) $(top_srcdir)/tests/mutants/run.py $(top_srcdir) mutants $(FAULTS)
 PYTHON3 = python3
 mutants/Makefile:
-	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && \
-	  ./configure --quiet CFLAGS='-g -O2 -fvisibility=default -fno-semantic-interposition'
+	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && ./configure --quiet
 mutants-clean:
 	rm -rf mutants mutants-reach mutants-*.log
 
