@@ -54,4 +54,14 @@ sed 's/4194304/268435456/' large.csv >larger.csv
 lines validate larger.csv --crossings 100000
 row '"name": "a hgx-b200 2 all_gather auto nccl/graph 268435456"' '"extrapolated": true'
 awk "BEGIN { c = $(value check_pct '"extrapolated": true'); exit !(c > -5 && c < 5) }" || complain "check_pct"
+
+# Who sends to all is NCCL by its own protocol of parts, and by direct stores where buffers are symmetric: `auto` is that.
+{
+    head -n 1 large.csv
+    for kind in auto,,,nccl p2p,,,nccl auto,,,nccl-sym direct,,,nccl-sym; do
+        echo "a,s,dgx-h100,2,all_to_all,$kind,65536,10,graph,,nowhere"
+    done
+} >to_all.csv
+"$FANOUT" validate to_all.csv --format csv | awk -F, 'NR > 1 && $1 == "to_all.csv" { us[++n] = $6 }
+    END { exit !(n == 4 && us[1] == us[2] && us[3] == us[4] && us[1] != us[3] && us[3] > 0) }' || complain "to all: auto is another one"
 finish
