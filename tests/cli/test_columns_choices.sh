@@ -19,6 +19,11 @@ for part in "serialization 8" "flight 400" "pipelines 300" "memory 100"; do
         "$(awk "BEGIN { printf \"\\\"share_pct\\\": %.2f\", $ns / 8.08 }")," "\"total_ps\": $((2064000 * ns)), \"requests\": 2064 }"
 done
 row '"what": "no request under way: launch, computing, exit", "time_us": 2.000000, "share_pct": 0.12 }'
+# What a fault cost is told of one run, and of several it would be no one's: a link at half its rate from 900 us on.
+lines bench load_latency -s teach-4gpu --variant remote --fault link_degraded=gpu0.link0@900us
+row '"fault": "link_degraded gpu0.link0@900us", "from_us": 900.000, "until_us": null' '"lost": 0, "replays": 0, "waited_us": 1.9'
+lines bench load_latency -s teach-4gpu --variant remote --fault link_degraded=gpu0.link0@900us -b 128K,256K
+grep -q fault_timeline out && complain "a timeline of two runs"
 
 # ---- advise: each time is what coll says of that choice, without its host; the loss is of one over the other.
 lines advise all_reduce -s teach-4gpu -b 4K -e 16K -f 4 --seed 3
