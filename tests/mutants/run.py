@@ -7,19 +7,21 @@ what changed, runs the tests of its room until one fails, and prints who noticed
 FOLDER is a copy of SOURCES that is configured; what differs from SOURCES is copied anew first. Each test is run once
 without a fault beside what notes which functions are entered (reach.c; FOLDER-reach keeps it), so that a fault costs
 only the tests that enter its function. What was found is kept in FOLDER-SEED.log, a line a fault, and a later call goes
-on behind it: --seconds ends a piece. --again tries those that nothing noticed once more, after a test was added (remove
-the test's file in FOLDER-reach where it enters other functions now). --faults takes faults from a file (list, beside
-this) instead of drawing. --budget: the tests of a fault take at most so many seconds. A fault whose object code is what
-it was changes nothing and is not counted; nor are those of the file `equivalent`, each with its reason. A fault of
-which no test fails wants a test.
+on behind it: --seconds ends a piece, also of these first runs. --again tries those that nothing noticed once more, after
+a test was added (remove the test's file in FOLDER-reach where it enters other functions now). --faults takes faults from
+a file (list, beside this) instead of drawing. --budget: the tests of a fault take at most so many seconds of the
+processor, by what they took without it. A fault whose object code is what it was changes nothing and is not counted; nor
+are those of the file `equivalent`, each with its reason. A fault of which no test fails wants a test.
 """
 import argparse
 import filecmp
+import mmap
 import os
 import pathlib
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -33,8 +35,9 @@ LEAST_PERCENT = 90
 # the rest takes long or needs what is not in the copy.
 NEVER = ('style/*', 'install/*', 'docs/*', 'routes/*', 'clients/*', 'determinism/*', 'validate/test_validate.sh',
          'validate/test_fidelity.sh', 'api/test_cuda_bindings.sh', 'wire/test_death.sh')
-EXACT = ('golden/rows.sh', 'golden/golden.sh', 'api/test_report_rows.sh')  # see much: after the quickest ones
-QUICK = 1.0  # seconds
+EXACT = ('golden/rows.sh', 'golden/golden.sh', 'api/test_report_rows.sh')  # see much, as do those of a fault's room:
+OF_EXACT = 4  # their turn comes as if they took a fourth
+QUICK = 0.3  # seconds
 
 PRINT = """include Makefile
 print-for-mutants:
@@ -59,6 +62,23 @@ FOREIGN = ('bench/', 'coll/', 'device/', 'explore/', 'golden/', 'model/', 'obser
 FUNCTIONS = 'functions'  # all that could be entered
 MARK = 'mutants.lo'  # names the object that has a fault
 LATE = -1000  # no exit status
+LINES = '-Wl,-S'  # nobody but what finds functions looks at lines: half of a link's time
+
+
+def expose(path):
+    """Makes the hidden symbols of an object of x86-64 visible, as those of a library are: what the ordinary build made
+    of the core, hidden since it is part of others, can be linked into one of its own."""
+    with open(path, 'r+b') as file, mmap.mmap(file.fileno(), 0) as code:
+        at, = struct.unpack_from('<Q', code, 0x28)
+        size, count = struct.unpack_from('<HH', code, 0x3a)
+        for section in range(at, at + size * count, size):
+            kind, = struct.unpack_from('<I', code, section + 4)
+            if kind == 2:  # symbols
+                begin, length = struct.unpack_from('<QQ', code, section + 24)
+                for symbol in range(begin, begin + length, 24):
+                    info, other, index = struct.unpack_from('<BBH', code, symbol + 4)
+                    if info >> 4 == 1 and other & 3 == 2 and index:  # global, hidden, defined
+                        code[symbol + 5] = other & ~3
 
 
 def processor_seconds(session):
@@ -114,7 +134,7 @@ class Tree:
         _, out = self.call('make', '-s', '-f', 'mutants.mk', 'print-for-mutants')
         said = dict(line.split(' ', 1) for line in out.splitlines() if ' ' in line)
         self.make(*said['built'].split())
-        self.make('CFLAGS=-O2', *said['hooks'].split())  # which define what is the C library's
+        self.make(*said['hooks'].split())
         self.make('libfanout_core.la')
         self.tests = [t[len('tests/'):] for t in said['tests'].split() if t.startswith('tests/')]
         self.compile = said['compile'].split() + ['-g0', '-fvisibility=default', '-fno-semantic-interposition']
@@ -123,7 +143,9 @@ class Tree:
         self.core.remove(OF_CUDA)
         cuda.append(OF_CUDA)
         objects = [[self.object(lo) for lo in list_] for list_ in (self.core, cuda, explore, library)]
-        link, libs, core = said['link'].split(), said['libs'].split(), [str(self.folder / CORE)]
+        quick = next((f'-fuse-ld={name}' for name in ('mold', 'lld', 'gold') if shutil.which(f'ld.{name}')), None)
+        link, libs, core = [*said['link'].split(), LINES], said['libs'].split(), [str(self.folder / CORE)]
+        link += [quick] if quick else []
         self.links = {
             'core': [*link, '-shared', '-Wl,-Bsymbolic', '-o', CORE, *objects[0], *libs],
             'cuda': [*link, '-shared', '-Wl,-Bsymbolic', '-Wl,-soname,libcuda.so.1', '-o', '.libs/libcuda.so.1.0.0',
@@ -137,6 +159,8 @@ class Tree:
         self.whole = {'core': set(self.core), 'cuda': {*self.core, *cuda}, 'library': set(library),
                       'fanout': {*command, *explore}, 'test': set(explore)}
         self.mend()
+        for lo in self.core:
+            expose(self.folder / self.object(lo))
         self.link('core')
         script.write_text(f'INPUT({self.folder}/{CORE})\n')
         programs = [f'tests/{t}' for t in self.tests if not t.endswith('.sh')]
@@ -202,7 +226,7 @@ class Tree:
             good, said = self.call(*self.compile, f'-DREACH_NAME="{name}"', 'tests/mutants/reach.c', '-o', own)
             if not good:
                 sys.exit(f'tests/mutants/reach.c: {said[-3000:]}')
-            links[name] = [*command, own]
+            links[name] = [*(word for word in command if word != LINES), own]
         return links
 
     def own_name(self, file):
@@ -238,7 +262,8 @@ class Tree:
         for name, of in functions.items():
             path = self.folder / f'reach.{name}'
             if path.exists():
-                code = path.read_bytes()
+                with path.open('rb') as file:
+                    code = file.read(max(of) + 1)  # holes follow
                 found.update(where for offset, where in of.items() if offset < len(code) and code[offset])
                 path.unlink()
         return found
@@ -253,7 +278,7 @@ class Tree:
         with open(self.folder / 'mutants.out', 'wb') as out:
             process = subprocess.Popen(command, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=out,
                                        stderr=subprocess.STDOUT, start_new_session=True)
-            spent, code, ends = 0.0, None, time.monotonic() + limit * max(1.0, os.getloadavg()[0])
+            spent, code, ends = 0.0, None, time.monotonic() + 3 * limit * max(1.0, os.getloadavg()[0])
             while code is None:
                 try:
                     code = process.wait(0.5)
@@ -278,7 +303,7 @@ def wanted_tests(tree):
 class Tests:
     """What each test takes without a fault, and which functions it enters: found once, with all of them."""
 
-    def __init__(self, tree, slowest):
+    def __init__(self, tree, slowest, ends):
         self.seconds, self.of_function, self.of_file = {}, {}, {}
         folder = tree.folder.with_name(tree.folder.name + '-reach')
         folder.mkdir(exist_ok=True)
@@ -291,6 +316,8 @@ class Tests:
             (folder / FUNCTIONS).write_text('\n'.join(sorted(set().union(*(f.values() for f in functions.values())))))
             tree.env.update(REACH_OUT=str(tree.folder / 'reach'), REACH_AT=str(tree.folder / 'reach-at'))
             for test in missing:
+                if time.monotonic() > ends:
+                    sys.exit('to be continued: run it again')
                 tree.reached(functions)
                 passed, took = tree.run_test(test, slowest)
                 if not passed:
@@ -326,7 +353,7 @@ class Tests:
 
         def order(test):
             quick, own, took = self.seconds[test] < QUICK, test.startswith(room), self.seconds[test]
-            return 0 if quick and own else 1 if test in EXACT else 2 if quick else 3 if own else 4, took, test
+            return 0 if quick and own else 1, took / (OF_EXACT if test in EXACT or own else 1), test
         return sorted(found, key=order)
 
 
@@ -352,12 +379,12 @@ def plant(tree, fault, tests, budget):
             return 'build', 'does not link'
         spent, done, which = 0, 0, tests.of(fault.file, text, fault.line)
         for test in which:
+            if spent + tests.seconds[test] > budget:
+                continue  # a quicker one may have its turn yet
             spent += tests.seconds[test]
-            if spent > budget:
-                break
             if not tree.prepare(test):
                 return 'build', 'does not link'
-            passed, _ = tree.run_test(test, 10 + 4 * tests.seconds[test])
+            passed, _ = tree.run_test(test, 4 + 4 * tests.seconds[test])
             if not passed:
                 return 'noticed', f'{test} (late)' if tree.late else test
             done += 1
@@ -416,7 +443,7 @@ def main():
     tree = Tree(args.sources, args.folder)
     tree.refresh()
     tree.build()
-    tests = Tests(tree, args.slowest)
+    tests = Tests(tree, args.slowest, ends)
     log = tree.folder.with_name(f'{tree.folder.name}-{"listed" if args.faults else args.seed}.log')
     done = [line.split('\t') for line in log.read_text().splitlines()] if log.exists() else []
     if args.again:
