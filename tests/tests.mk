@@ -252,6 +252,7 @@ check_PROGRAMS += \
 	tests/api/test_cuda_streams \
 	tests/api/test_cuda_sync \
 	tests/api/test_cuda_peer_copies \
+	tests/api/test_cuda_graphs \
 	tests/api/test_cuda_trust \
 	tests/api/test_tree_packets \
 	tests/device/test_device \
@@ -455,6 +456,7 @@ tests_api_test_cuda_sizes_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sync_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_peer_copies_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_graphs_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_trust_LDADD = $(CUDA_TEST_LDADD)
 
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
