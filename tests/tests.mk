@@ -566,7 +566,7 @@ tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 
 # What tests/api/test_cuda_bindings.sh installs once for a build folder.
 distclean-local:
-	rm -rf cuda-bindings-venv determinism tsan asan mutants mutants-reach mutants-*.log routes
+	rm -rf cuda-bindings-venv determinism tsan asan mutants mutants-reach mutants-*.log mutants-*.drawn routes
 
 # What has threads alone, the CUDA front end and several domains; under the race checker by `make tsan`. All of `make
 # check` under the address and undefined-behaviour sanitizers by `make asan`, a part of it with ASAN_PART=2/7. Both build
@@ -608,7 +608,7 @@ PYTHON3 = python3
 mutants/Makefile:
 	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && ./configure --quiet
 mutants-clean:
-	rm -rf mutants mutants-reach mutants-*.log
+	rm -rf mutants mutants-reach mutants-*.log mutants-*.drawn
 
 # Every parser, and libfanout's interface, FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
 # hundred inputs of each.

@@ -15,6 +15,7 @@ are those of the file `equivalent`, each with its reason. A fault of which no te
 """
 import argparse
 import filecmp
+import itertools
 import mmap
 import os
 import pathlib
@@ -420,6 +421,21 @@ def reasons():
     return found
 
 
+def faults_of_seed(tree, path, seed, rooms, count):
+    """Those of a seed, as they were drawn when it began: the sources may have been mended since. What stands there no
+    more is left out."""
+    if not path.exists():
+        drawn = itertools.islice(draw.draw(tree.folder, seed, rooms), 2 * count)
+        path.write_text(''.join('\t'.join([f.file, str(f.line), f.kind, f.old, f.new]) + '\n' for f in drawn))
+    for line in path.read_text().splitlines():
+        file, number, kind, old, new = line.split('\t')
+        text = tree.folder / file
+        lines = text.read_text().split('\n') if text.exists() else []
+        at = [i for i, there in enumerate(lines, 1) if there == old]
+        if int(number) in at or len(at) == 1:
+            yield draw.Fault(file, int(number) if int(number) in at else at[0], kind, old, new)
+
+
 def outcome(tree, fault, known, tests, budget):
     reason = known.get((fault.file, fault.old.strip(), fault.new.strip()))
     return ('equivalent', reason) if reason else plant(tree, fault, tests, budget)
@@ -450,14 +466,15 @@ def main():
         done = [d for d in done if d[0] != 'SURVIVED']
     results = {tuple(d[2:]): d[:2] for d in done}
     known = reasons()
-    drawn = faults_of_file(tree, args.faults) if args.faults else draw.draw(tree.folder, args.seed, args.rooms.split(','))
+    drawn = faults_of_file(tree, args.faults) if args.faults else \
+        faults_of_seed(tree, log.with_suffix('.drawn'), args.seed, args.rooms.split(','), args.count)
     score = dict.fromkeys(('noticed', 'SURVIVED', 'equivalent', 'equal', 'build'), 0)
     survivors = []
     for fault in drawn:
         if score['noticed'] + score['SURVIVED'] >= args.count:
             break
         where = f'{fault.file}:{fault.line}'
-        key = (where, fault.kind, fault.old.strip(), fault.new.strip())
+        key = (fault.file, fault.kind, fault.old.strip(), fault.new.strip())
         if key not in results:
             if time.monotonic() > ends:
                 print('to be continued: run it again')
