@@ -368,14 +368,12 @@ def plant(tree, fault, tests, budget):
     if not objects:
         return 'build', 'no object of the libraries'
     lo = objects[0]
-    before, whole = tree.compiled(fault.file, lo), (tree.folder / tree.object(lo)).read_bytes()
+    whole = (tree.folder / tree.object(lo)).read_bytes()
     try:
         path.write_text('\n'.join(lines))
         code = tree.compiled(fault.file, lo)
         if code is None:
             return 'build', ''
-        if code == before:
-            return 'equal', ''
         if not tree.take(lo, code):
             return 'build', 'does not link'
         spent, done, which = 0, 0, tests.of(fault.file, text, fault.line)
@@ -389,7 +387,9 @@ def plant(tree, fault, tests, budget):
             if not passed:
                 return 'noticed', f'{test} (late)' if tree.late else test
             done += 1
-        return 'SURVIVED', f'{done} of {len(which)} tests'
+        path.write_text(text)
+        equal = code == tree.compiled(fault.file, lo)
+        return ('equal', '') if equal else ('SURVIVED', f'{done} of {len(which)} tests')
     finally:
         path.write_text(text)
         (tree.folder / tree.object(lo)).write_bytes(whole)

@@ -173,7 +173,8 @@ static void test_rhythm(void **state)
     assert_true(early_ps > 81 * 50 * PS_PER_US && early_ps < 82 * 50 * PS_PER_US);
 }
 
-/* Proves that a loop that looks at a clock, and one that counts, are not taken for ones that nothing can end. */
+/* Proves that a loop that looks at a clock, and one that counts, in a register or not, are not taken for ones that
+ * nothing can end. */
 static void test_goes_on(void **state)
 {
     (void)state;
@@ -181,7 +182,10 @@ static void test_goes_on(void **state)
         "mov.u64 %x, %globaltimer; add.u64 %x, %x, 400000; $L: mov.u64 %o, %globaltimer; setp.lt.u64 %q, %o, %x; "
         "@%q bra $L;",
         "mov.u32 %v, 0; $L: ld.volatile.shared.u32 %w, [%a]; add.u32 %v, %v, 1; setp.lt.u32 %q, %v, 20000; "
-        "@%q bra $L;"};
+        "@%q bra $L;",
+        /* the count is in a parameter, and no register tells of it */
+        "{ .param .b32 n; st.param.b32 [n], 0; $L: ld.volatile.shared.u32 %w, [%a]; ld.param.b32 %v, [n]; "
+        "add.u32 %v, %v, 1; st.param.b32 [n], %v; setp.lt.u32 %q, %v, 20000; mov.u32 %v, 0; @%q bra $L; }"};
     for (guint i = 0; i < G_N_ELEMENTS(loops); i++) {
         g_autofree char *text = g_strdup_printf("%s.visible .entry goes(.param .u64 out) {\n%s%s%s ret; }\n", HEAD,
                                                 VARIABLES, BEGIN, loops[i]);
