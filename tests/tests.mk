@@ -2,7 +2,7 @@
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
-EXTRA_DIST += tests/cli/mistakes.txt tests/model/rows.list
+EXTRA_DIST += tests/cli/mistakes.txt tests/cli/columns.list tests/cli/columns.sh tests/model/rows.list
 EXTRA_DIST += tests/ptx/fabric_forms.py tests/ptx/fabric_forms.txt
 EXTRA_DIST += tests/plain.sh tests/wire/program.sh tests/api/client.sh tests/api/endpoint_client.sh tests/summary.sh tests/README.md
 noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/fabric_operations.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \
@@ -38,6 +38,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_ptx_trace.sh \
 	tests/api/test_report_groups.sh \
 	tests/api/test_report_rows.sh \
+	tests/api/test_report_waits.sh \
 	tests/clients/test_ptx_clients.sh \
 	tests/clients/test_torch.sh \
 	tests/cli/test_cli.sh \
@@ -70,6 +71,9 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_columns.sh \
+	tests/cli/test_columns_choices.sh \
+	tests/cli/test_columns_named.sh \
+	tests/cli/test_columns_published.sh \
 	tests/ptx/test_fabric_forms.sh \
 	tests/cli/test_policy.sh \
 	tests/model/test_component.sh \
@@ -199,7 +203,7 @@ check-ptx: tests/ptx/test_ptx_random tests/ptx/test_ptx_drawn tests/device/kerne
 EXTRA_DIST += tests/bench/instructions.recorded
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_sentences.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c \
 	tests/wire/messages.c
-EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_groups.c tests/api/report_rows.c tests/api/report_rows.expected tests/wire/random_job.c \
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/api/report_groups.c tests/api/report_rows.c tests/api/report_rows.expected tests/api/report_waits.c tests/wire/random_job.c \
 	tests/wire/allocator.c tests/wire/arrivals.c tests/wire/waits.c tests/wire/long_sleeps.c tests/wire/seats.c tests/wire/timers.c \
 	tests/wire/ending.c tests/wire/spinner.c tests/wire/costs.c tests/wire/costs.sh
 
@@ -248,6 +252,7 @@ check_PROGRAMS += \
 	tests/api/test_cuda_streams \
 	tests/api/test_cuda_sync \
 	tests/api/test_cuda_peer_copies \
+	tests/api/test_cuda_graphs \
 	tests/api/test_cuda_trust \
 	tests/api/test_tree_packets \
 	tests/device/test_device \
@@ -451,6 +456,7 @@ tests_api_test_cuda_sizes_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sync_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_peer_copies_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_graphs_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_trust_LDADD = $(CUDA_TEST_LDADD)
 
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
@@ -560,7 +566,7 @@ tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 
 # What tests/api/test_cuda_bindings.sh installs once for a build folder.
 distclean-local:
-	rm -rf cuda-bindings-venv determinism tsan asan mutants mutants-reach mutants-*.log routes
+	rm -rf cuda-bindings-venv determinism tsan asan mutants mutants-reach mutants-*.log mutants-*.drawn routes
 
 # What has threads alone, the CUDA front end and several domains; under the race checker by `make tsan`. All of `make
 # check` under the address and undefined-behaviour sanitizers by `make asan`, a part of it with ASAN_PART=2/7. Both build
@@ -600,10 +606,9 @@ mutants: mutants/Makefile
 	$(PYTHON3) $(top_srcdir)/tests/mutants/run.py $(top_srcdir) mutants $(FAULTS)
 PYTHON3 = python3
 mutants/Makefile:
-	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && \
-	  ./configure --quiet CFLAGS='-g -O2 -fvisibility=default -fno-semantic-interposition'
+	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && ./configure --quiet
 mutants-clean:
-	rm -rf mutants mutants-reach mutants-*.log
+	rm -rf mutants mutants-reach mutants-*.log mutants-*.drawn
 
 # Every parser, and libfanout's interface, FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
 # hundred inputs of each.

@@ -34,6 +34,7 @@ static CUdeviceptr team_of_two(void)
     prop.numDevices = 2;
     prop.size = 2 * MIB;
     CHECK(cuMulticastCreate(&object, &prop));
+    printf("handle 0x%llx\n", object);
     for (int g = 0; g < 2; g++)
         CHECK(cuMulticastAddDevice(object, g));
     for (int g = 0; g < 2; g++) {

@@ -302,6 +302,10 @@ static void test_recapture(void)
     assert_int_equal(heard.status, CU_GRAPH_RECAPTURE_ELIGIBLE_FOR_UPDATE);
     assert_int_equal(heard.was.memset.value, 2);
     assert_int_equal(heard.is.memset.value, 77);
+    CUcontext context;
+    OK(cuStreamGetCtx(stream, &context)); /* what is captured is of that */
+    assert_ptr_equal(heard.was.memset.ctx, context);
+    assert_ptr_equal(heard.is.memset.ctx, context);
     assert_int_equal(word_at(va + 64), 0); /* nothing has run */
     OK(cuGraphInstantiate(&exec, graph, 0));
     OK(cuGraphLaunch(exec, stream));

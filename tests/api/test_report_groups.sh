@@ -4,7 +4,7 @@
 set -eu
 . "$TOP_SRCDIR/tests/api/client.sh"
 build_client "$TOP_SRCDIR/tests/api/report_groups.c" groups
-timeout 100 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/groups"
+timeout 100 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/groups" >"$dir/said"
 # One object of the report a line.
 tr -d '\n' <"$dir/report.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/lines"
 bad=0
@@ -56,17 +56,29 @@ near "ipc" "$(of_launch ipc 1)" "$(awk "BEGIN { print 10624 * 0.000505 / $sm }")
 share() { awk "BEGIN { print $(value "$1" "\"launch\": $2," '"warps_us"') * $(value warps_us "\"launch\": $2," '"polls"') / 100 }"; }
 near "memory_pct" "$(share memory_pct 1)" 1551.4 16
 near "drain_pct" "$(share drain_pct 1)" 103.4 4
+# The load/store unit takes one load a ns: 16 of each of 128 warps.
+near "lsu_pct" "$(value lsu_pct '"launch": 1,' '"warps_us"')" "$(awk "BEGIN { print 100 * 2.048 / $warps }")" 0.051
+near "lsu_pct of the group" "$(value lsu_pct '"group": 1,' '"warps_us"')" "$(awk "BEGIN { print 100 * 2.048 / $warps }")" 0.051
 # A store of 4 B, two additions and three reductions at a multicast address, each counted once.
 row '"kernel": "team"' '"gpu": 0' '"grid": "1"' '"block": "1"' '"multicast_bytes": 24,' '"multicast_loads": 3,' \
     '"multicast_stores": 1,' '"multicast_reds": 2 }' '"instructions": 8,' '"peer_bytes": 0,'
 row '"group": 2,' '"kernel": "team"' '"multicast_bytes": 24,' '"multicast_loads": 3,' '"multicast_stores": 1,' \
     '"multicast_reds": 2,'
-row '"target": "multicast 1"' '"bytes": 2097152' '"team": 2' '"members": "0 1"' '"binds": 2'
+row '"target": "multicast 1"' "\"handle\": \"$(sed 's/handle //' "$dir/said")\"" '"bytes": 2097152' '"team": 2' \
+    '"members": "0 1"' '"binds": 2'
 for what in '"op": "multimem.st", "count": 1, "bytes": 4,' '"op": "multimem.red", "count": 2, "bytes": 8,' \
     '"op": "multimem.ld_reduce", "count": 3, "bytes": 12,'; do
     row '"target": "multicast 1"' "$what"
 done
 row '"target": "other GPUs"' '"op": "read", "count": 6144, "bytes": 24576,' '"latency_min_ns": 808.0,'
+# The store takes 808 ns, as a read of 4 B does, and so all of its percentiles are; 4 B of own memory take 200.
+row '"target": "multicast 1"' '"latency_min_ns": 808.0, "latency_p50_ns": 808.0, "latency_p99_ns": 808.0, "latency_max_ns": 808.0' \
+    '"op": "multimem.st"'
+row '"target": "own memory"' '"op": "write"' '"latency_max_ns": 200.0' '"GBps": 0.02'
+# Three of the six requests have addresses of each switch, and each goes to both members; nothing else is there to wait for.
+for n in 0 1; do
+    row "\"name\": \"switch$n\"" '"multicast_requests": 3, "replicas": 6, "tag_stalls": 0, "buffer_stalls": 0, "round_stalls": 0'
+done
 # One warp of four sleeps for 20 us, and the others wait for it as long.
 near "sleep_pct" "$(share sleep_pct 5)" 20 0.1
 near "barrier_pct" "$(share barrier_pct 5)" 60 0.3

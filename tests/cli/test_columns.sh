@@ -1,24 +1,26 @@
 #!/bin/sh
 # The columns of the reports of systems, ptx, validate and walk, worked out by hand for small inputs.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
-
-# lines ARG...: the report as JSON, an object a line
-lines() { "$FANOUT" "$@" --format json 2>err | tr -d '\n' | sed -e 's/  */ /g' -e 's/{/\n{/g' >out || complain "fanout $*"; }
-# row TEXT...: one line of it has them all
-row() {
-    cp out left
-    for text in "$@"; do
-        grep -F -e "$text" left >next || :
-        mv next left
-    done
-    [ "$(wc -l <left)" = 1 ] || complain "$(wc -l <left) rows have: $*"
-}
+. "$TOP_SRCDIR/tests/cli/columns.sh"
 
 # Four GPUs with a link of 16 GB/s to each of two switches, whose tables have 8 entries; a DGX H100 has 4 + 5 + 5 + 4 links
 # of 23.55, and the A100's switches no multicast.
 says '^teach-4gpu,4,2,2,16.00,32.0,8,"teach: 4 small GPUs, 2 small switches"$' systems --format csv
 says '^dgx-h100,8,4,18,23.55,423.9,128,' systems --format csv
 says '^dgx-a100,8,6,12,23.55,282.6,0,' systems --format csv
+lines systems
+row '"name": "teach-4gpu", "gpus": 4, "switches": 2, "links": 2, "link_GBps": 16.00, "gpu_GBps": 32.0, "multicast_ids": 8,'
+
+# One of its rows, as it is and as it was set; rows say where their values come from.
+lines systems teach-4gpu
+row '"report": "systems"' '"system": "teach-4gpu", "title": "teach: 4 small GPUs, 2 small switches"'
+row '"section": "gpu", "key": "ack_timer_ps", "value": "50000", "unit": "ps",' '"text": "' \
+    '"origin": "assumed: a round number for teaching" }'
+row '"section": "gpu", "key": "hbm_MBps", "value": "500000", "unit": "MB/s",'
+lines systems teach-4gpu --set gpu.ack_timer_ps=60000
+row '"section": "gpu", "key": "ack_timer_ps", "value": "60000", "unit": "ps",' '"origin": "--set" }'
+value text '"key": "ack_timer_ps"' >text
+awk '/^ *.gpu/ { next } 1' text | grep -q 'acknowledge' || complain "ack_timer_ps: $(cat text)"
 
 # Two variables in global memory, the second on a multiple of 8: 4 + 4 + 100 B; 24 B of constants. A kernel's local memory
 # is whole units of 16 B, and 64 * 3 threads are what .maxntid allows.
@@ -101,6 +103,7 @@ row '"time_ns": 368.0,' '"unit": "gpu1.link1.up"' '"waits_for": "more to acknowl
     '"text": "waits 50.0 ns for other writes that it could acknowledge'
 row '"time_ns": 518.0,' '"unit": "gpu1.link1.up"'
 row '"time_ns": 870.0,' '"unit": "gpu0"'
+row '"report": "walk"' '"title": "teach: 4 small GPUs, 2 small switches"'
 # What waits stand in the table under a load are those of the steps: how often, all together, and the longest.
 lines walk multimem.st -s teach-4gpu --background 0.9
 awk '/"time_ns"/ && /"waits_for": "[a-z]/ {
@@ -115,5 +118,34 @@ awk '/"time_ns"/ && /"waits_for": "[a-z]/ {
          if (!index($0, right)) { print $0 ": should have " right; bad = 1 }
      }
      END { exit bad || rows != 5 || !waited }' out >said || complain "waits: $(cat said)"
+
+# A replay's head, and where its time went: each write of a ring crosses two links up and down for 100 ns each, three
+# pipelines and a switch for 300 and an L2 for 100. Shares are of the mean of a write; parts of time are all of it.
+cat >one.trace <<'END'
+fanout-trace 1
+world 4
+rank *
+1 all_reduce bytes=8192 dtype=f32 reduction=sum
+2 all_reduce bytes=8192 dtype=f32 reduction=sum after=1
+END
+lines replay one.trace -s teach-4gpu -a ring --seed 5 --where --no-compare
+row '"report": "replay"' '"seed": 5, "fidelity": "packet", "system": "teach-4gpu", "title": "teach: 4 small GPUs, 2 small' \
+    '"simulated": 1, "remembered": 1,' # the second is the first once more
+row '"job": "one.trace", "format": "text", "ranks": 4,'
+total=$(value total_us '"report": "replay"')
+mean=$(awk '/"where_requests"/ { on = 1; next } on && match($0, /"mean_ns": [0-9.]*/) { s += substr($0, RSTART + 11, RLENGTH - 11) }
+            END { printf "%.3f", s }' out)
+for part in "flight 400" "pipelines 300" "memory 100"; do
+    what=${part% *} ns=${part##* }
+    requests=$(value requests '"run": "replay", "op": "write"' "\"what\": \"$what\"")
+    row '"run": "replay", "op": "write"' "\"what\": \"$what\", \"mean_ns\": $ns.000," "\"total_ps\": $((ns * 1000 * requests))," \
+        "$(awk "BEGIN { printf \"\\\"share_pct\\\": %.2f,\", 100 * $ns / $mean }")"
+done
+sed 's/"where_requests".*//' out | awk -v total="$total" '
+    /"run": "replay", "what"/ { match($0, /"time_us": [0-9.]*/); us = substr($0, RSTART + 11, RLENGTH - 11); sum += us
+                                match($0, /"share_pct": [0-9.]*/); pct = substr($0, RSTART + 13, RLENGTH - 13); n++
+                                d = pct - 100 * us / total; if (d > 0.02 || d < -0.02) { print "share_pct: " $0; bad = 1 } }
+    END { d = sum - total; if (d > 0.0051 || d < -0.0051 || n < 5) { print sum, "us of", total, n; bad = 1 } exit bad }' >said ||
+    complain "where: $(cat said)"
 
 finish

@@ -74,6 +74,50 @@ awk 'function value(key) { if (!match($0, "\"" key "\": \"?[^,\" }]*")) return "
            if (packets["up"] != 5 * requests || packets["down"] != 5 * requests) wrong("packets")
            if (switches != 2 || requests != asked || replicas != 4 * requests) wrong("switches")
            exit bad }' "$dir/out" >"$dir/said" || fail "$(cat "$dir/said")"
+# Where time goes: four stores of 128 B at a multicast address, each four times 100 ns in flight, 300 in pipelines, 100 in
+# a member's L2, and 20 flits of a ns, nine each way and two of answers; the fourth replica leaves with the second round,
+# 5 ns later (walk multimem.st: 825 ns). What is sent to a GPU meanwhile waits for nine flits. Shares are of the mean.
+"$FANOUT" coll all_gather -s teach-4gpu -b 512 -a nvls --no-compare --where --format json --set link.replay_ps=333000 \
+    --seed 7 | tr -d '\n' | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/out"
+row() { # row TEXT...: one row has them all
+    cp "$dir/out" "$dir/left"
+    for text in "$@"; do
+        grep -F -e "$text" "$dir/left" >"$dir/next" || :
+        mv "$dir/next" "$dir/left"
+    done
+    [ "$(wc -l <"$dir/left")" = 1 ] || fail "$(wc -l <"$dir/left") rows have: $*"
+}
+row '"report": "coll"' '"seed": 7, "fidelity": "auto", "set": "link.replay_ps=333000", "system": "teach-4gpu"' \
+    '"title": "teach: 4 small GPUs, 2 small switches"'
+row '"op": "all_gather", "bytes": 512, "count": 128, "type": "f32", "redop": "none", "algo": "nvls", "proto": "simple"' \
+    '"gpus": 4, "ctas": 8,'
+waited=$(sed -n 's/.*"multimem.st", "what": "queueing", .*"total_ps": \([0-9]*\), "requests": 4 .*/\1/p' "$dir/out")
+for part in "serialization 20000" "flight 400000" "pipelines 300000" "crossbar rounds 5000" "memory 100000" \
+    "queueing $((waited / 4))"; do
+    ps=${part##* } what=${part% *}
+    row '"run": "all_gather 512 nvls", "op": "multimem.st"' "\"what\": \"$what\"," \
+        "\"mean_ns\": $((ps / 1000)).$(printf %03d $((ps % 1000)))," \
+        "\"share_pct\": $(awk "BEGIN { printf \"%.2f\", 100 * $ps / (825000 + $waited / 4) }")," \
+        "\"total_ps\": $((4 * ps)), \"requests\": 4 }"
+done
+row '"target": "multicast 2"' '"op": "multimem.st"' '"count": 4, "bytes": 512, "latency_min_ns": 825.0' \
+    '"latency_p50_ns": 834.0, "latency_p99_ns": 834.0, "latency_max_ns": 834.0, "GBps": 0.61 ' # 512 B in 834 ns
+# Of its own memory a rank reads 128 B, in 200 ns and 0.128; all four do, and none begins 3 ns after another.
+row '"target": "own memory"' '"op": "read"' '"count": 4, "bytes": 512, "latency_min_ns": 200.1, "latency_p50_ns": 200.1' \
+    '"latency_p99_ns": 200.1, "latency_max_ns": 200.1, "GBps": 2.53 '
+awk 'function value(key) { match($0, "\"" key "\": [^,}]*"); v = substr($0, RSTART, RLENGTH); sub(/.*: /, "", v); return v }
+     /"busbw_GBps"/ { total = value("time_us") }
+     /"run": .*"time_us"/ { sum += value("time_us"); d = value("share_pct") - 100 * value("time_us") / total; n++
+                            by = 0.0051 + 0.01 * value("share_pct") / total; if (d > by || -d > by) bad = 1 }
+     END { d = sum - total; exit bad || n != 7 || d > 0.0051 || -d > 0.0051 }' "$dir/out" || fail "where: parts do not add up"
+row '"section": "link", "key": "replay_ps", "value": "333000", "unit": "ps", "text": "' '"origin": "--set" }'
+row '"section": "switch", "key": "multicast_tags", "value": "128", "unit": "",' '"text": "outstanding multicast writes of' \
+    '"origin": "assumed: a round number for teaching" }'
+# With one tag a port's next request waits while it has one under way. Of both barriers' flags two of each GPU cross
+# switch 1, at once: the second waits. The stores, two there, meet a free one.
+"$FANOUT" coll all_gather -s teach-4gpu -b 512 -a nvls --no-compare --set switch.multicast_tags=1 --format json | tr -d '\n' |
+    sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/out"
+row '"name": "switch1"' '"multicast_requests": 18, "replicas": 72, "tag_stalls": 8, "buffer_stalls": 0, "round_stalls": 0'
 # Of several runs the mean: two take as long as one, one after the other, but for what the first one warms.
 time_us() { "$FANOUT" coll all_reduce -s teach-4gpu -b 64K -e 64K -a nvls --no-compare --format csv "$@" | awk -F, 'NR == 2 { print $10 }'; }
 one=$(time_us) two=$(time_us --iters 2) four=$(time_us --iters 4)

@@ -214,6 +214,50 @@ static void test_message_passing(void **state)
     world_free(world);
 }
 
+enum { ACQUIRE_POLL, ACQUIRE_POLL_AT, ACQUIRE_POLL_SEEN, ACQUIRE_POLL_MEMBERS, ACQUIRES };
+
+typedef struct {
+    FoAddress at;
+    FoOrder order;
+    guint which;
+} AcquireArgs;
+
+/* One poll, which finds what it wants. */
+static void acquire_program(FoCta *cta, const void *args)
+{
+    const AcquireArgs *a = args;
+    FoReg *seen = fo_reg(cta, 4);
+    const FoAddress at[2] = {a->at, a->at};
+    fo_only(cta, 0, 1);
+    switch (a->which) {
+    case ACQUIRE_POLL: fo_poll(cta, a->at, 4, FO_EQ, 5, a->order); break;
+    case ACQUIRE_POLL_AT: fo_poll_at(cta, at, 1, 4, FO_NE, 3, a->order); break;
+    case ACQUIRE_POLL_SEEN: fo_poll_seen(cta, seen, a->at, FO_GE, 4, a->order); break;
+    default: fo_poll_members(cta, at, 1, 4, 4, a->order);
+    }
+    fo_wait(cta);
+}
+
+/* Proves that each kind of poll that acquires takes sm.acquire_ps longer than a relaxed one, once. */
+static void test_acquires(void **state)
+{
+    (void)state;
+    for (guint which = 0; which < ACQUIRES; which++) {
+        SimTime took_ps[2];
+        for (guint acquires = 0; acquires < 2; acquires++) {
+            World *world = world_new(WORLD_BYTES);
+            const AcquireArgs args = {world->va[0], acquires ? FO_ACQUIRE : FO_RELAXED, which};
+            world->fabric->spec.sm.acquire_ps = 700000;
+            memset(world->region[0]->host, 5, 1);
+            took_ps[acquires] = world_run(world, acquire_program, &args, sizeof args, 1, 32);
+            world_free(world);
+        }
+        if (took_ps[1] - took_ps[0] != 700000)
+            fail_msg("poll %u takes %" G_GINT64_FORMAT " ps more, not 700,000", which,
+                     (gint64)(took_ps[1] - took_ps[0]));
+    }
+}
+
 typedef struct {
     FoAddress counter, to;
     SimTime *at; /* when the second and the third poll were over */
@@ -408,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_ragged_and_segmented_loops),
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_message_passing),
+        cmocka_unit_test(test_acquires),
         cmocka_unit_test(test_some_warps),
         cmocka_unit_test(test_multimem),
         cmocka_unit_test(test_undefined_behaviour_is_reported),

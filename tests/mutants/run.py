@@ -7,19 +7,22 @@ what changed, runs the tests of its room until one fails, and prints who noticed
 FOLDER is a copy of SOURCES that is configured; what differs from SOURCES is copied anew first. Each test is run once
 without a fault beside what notes which functions are entered (reach.c; FOLDER-reach keeps it), so that a fault costs
 only the tests that enter its function. What was found is kept in FOLDER-SEED.log, a line a fault, and a later call goes
-on behind it: --seconds ends a piece. --again tries those that nothing noticed once more, after a test was added (remove
-the test's file in FOLDER-reach where it enters other functions now). --faults takes faults from a file (list, beside
-this) instead of drawing. --budget: the tests of a fault take at most so many seconds. A fault whose object code is what
-it was changes nothing and is not counted; nor are those of the file `equivalent`, each with its reason. A fault of
-which no test fails wants a test.
+on behind it: --seconds ends a piece, also of these first runs. --again tries those that nothing noticed once more, after
+a test was added (remove the test's file in FOLDER-reach where it enters other functions now). --faults takes faults from
+a file (list, beside this) instead of drawing. --budget: the tests of a fault take at most so many seconds of the
+processor, by what they took without it. A fault whose object code is what it was changes nothing and is not counted; nor
+are those of the file `equivalent`, each with its reason. A fault of which no test fails wants a test.
 """
 import argparse
 import filecmp
+import itertools
+import mmap
 import os
 import pathlib
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -33,8 +36,9 @@ LEAST_PERCENT = 90
 # the rest takes long or needs what is not in the copy.
 NEVER = ('style/*', 'install/*', 'docs/*', 'routes/*', 'clients/*', 'determinism/*', 'validate/test_validate.sh',
          'validate/test_fidelity.sh', 'api/test_cuda_bindings.sh', 'wire/test_death.sh')
-EXACT = ('golden/rows.sh', 'golden/golden.sh', 'api/test_report_rows.sh')  # see much: after the quickest ones
-QUICK = 1.0  # seconds
+EXACT = ('golden/rows.sh', 'golden/golden.sh', 'api/test_report_rows.sh')  # see much, as do those of a fault's room:
+OF_EXACT = 4  # their turn comes as if they took a fourth
+QUICK = 0.3  # seconds
 
 PRINT = """include Makefile
 print-for-mutants:
@@ -59,6 +63,23 @@ FOREIGN = ('bench/', 'coll/', 'device/', 'explore/', 'golden/', 'model/', 'obser
 FUNCTIONS = 'functions'  # all that could be entered
 MARK = 'mutants.lo'  # names the object that has a fault
 LATE = -1000  # no exit status
+LINES = '-Wl,-S'  # nobody but what finds functions looks at lines: half of a link's time
+
+
+def expose(path):
+    """Makes the hidden symbols of an object of x86-64 visible, as those of a library are: what the ordinary build made
+    of the core, hidden since it is part of others, can be linked into one of its own."""
+    with open(path, 'r+b') as file, mmap.mmap(file.fileno(), 0) as code:
+        at, = struct.unpack_from('<Q', code, 0x28)
+        size, count = struct.unpack_from('<HH', code, 0x3a)
+        for section in range(at, at + size * count, size):
+            kind, = struct.unpack_from('<I', code, section + 4)
+            if kind == 2:  # symbols
+                begin, length = struct.unpack_from('<QQ', code, section + 24)
+                for symbol in range(begin, begin + length, 24):
+                    info, other, index = struct.unpack_from('<BBH', code, symbol + 4)
+                    if info >> 4 == 1 and other & 3 == 2 and index:  # global, hidden, defined
+                        code[symbol + 5] = other & ~3
 
 
 def processor_seconds(session):
@@ -114,7 +135,7 @@ class Tree:
         _, out = self.call('make', '-s', '-f', 'mutants.mk', 'print-for-mutants')
         said = dict(line.split(' ', 1) for line in out.splitlines() if ' ' in line)
         self.make(*said['built'].split())
-        self.make('CFLAGS=-O2', *said['hooks'].split())  # which define what is the C library's
+        self.make(*said['hooks'].split())
         self.make('libfanout_core.la')
         self.tests = [t[len('tests/'):] for t in said['tests'].split() if t.startswith('tests/')]
         self.compile = said['compile'].split() + ['-g0', '-fvisibility=default', '-fno-semantic-interposition']
@@ -123,7 +144,9 @@ class Tree:
         self.core.remove(OF_CUDA)
         cuda.append(OF_CUDA)
         objects = [[self.object(lo) for lo in list_] for list_ in (self.core, cuda, explore, library)]
-        link, libs, core = said['link'].split(), said['libs'].split(), [str(self.folder / CORE)]
+        quick = next((f'-fuse-ld={name}' for name in ('mold', 'lld', 'gold') if shutil.which(f'ld.{name}')), None)
+        link, libs, core = [*said['link'].split(), LINES], said['libs'].split(), [str(self.folder / CORE)]
+        link += [quick] if quick else []
         self.links = {
             'core': [*link, '-shared', '-Wl,-Bsymbolic', '-o', CORE, *objects[0], *libs],
             'cuda': [*link, '-shared', '-Wl,-Bsymbolic', '-Wl,-soname,libcuda.so.1', '-o', '.libs/libcuda.so.1.0.0',
@@ -137,6 +160,8 @@ class Tree:
         self.whole = {'core': set(self.core), 'cuda': {*self.core, *cuda}, 'library': set(library),
                       'fanout': {*command, *explore}, 'test': set(explore)}
         self.mend()
+        for lo in self.core:
+            expose(self.folder / self.object(lo))
         self.link('core')
         script.write_text(f'INPUT({self.folder}/{CORE})\n')
         programs = [f'tests/{t}' for t in self.tests if not t.endswith('.sh')]
@@ -202,7 +227,7 @@ class Tree:
             good, said = self.call(*self.compile, f'-DREACH_NAME="{name}"', 'tests/mutants/reach.c', '-o', own)
             if not good:
                 sys.exit(f'tests/mutants/reach.c: {said[-3000:]}')
-            links[name] = [*command, own]
+            links[name] = [*(word for word in command if word != LINES), own]
         return links
 
     def own_name(self, file):
@@ -238,7 +263,8 @@ class Tree:
         for name, of in functions.items():
             path = self.folder / f'reach.{name}'
             if path.exists():
-                code = path.read_bytes()
+                with path.open('rb') as file:
+                    code = file.read(max(of) + 1)  # holes follow
                 found.update(where for offset, where in of.items() if offset < len(code) and code[offset])
                 path.unlink()
         return found
@@ -253,7 +279,7 @@ class Tree:
         with open(self.folder / 'mutants.out', 'wb') as out:
             process = subprocess.Popen(command, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=out,
                                        stderr=subprocess.STDOUT, start_new_session=True)
-            spent, code, ends = 0.0, None, time.monotonic() + limit * max(1.0, os.getloadavg()[0])
+            spent, code, ends = 0.0, None, time.monotonic() + 3 * limit * max(1.0, os.getloadavg()[0])
             while code is None:
                 try:
                     code = process.wait(0.5)
@@ -278,7 +304,7 @@ def wanted_tests(tree):
 class Tests:
     """What each test takes without a fault, and which functions it enters: found once, with all of them."""
 
-    def __init__(self, tree, slowest):
+    def __init__(self, tree, slowest, ends):
         self.seconds, self.of_function, self.of_file = {}, {}, {}
         folder = tree.folder.with_name(tree.folder.name + '-reach')
         folder.mkdir(exist_ok=True)
@@ -291,6 +317,8 @@ class Tests:
             (folder / FUNCTIONS).write_text('\n'.join(sorted(set().union(*(f.values() for f in functions.values())))))
             tree.env.update(REACH_OUT=str(tree.folder / 'reach'), REACH_AT=str(tree.folder / 'reach-at'))
             for test in missing:
+                if time.monotonic() > ends:
+                    sys.exit('to be continued: run it again')
                 tree.reached(functions)
                 passed, took = tree.run_test(test, slowest)
                 if not passed:
@@ -326,7 +354,7 @@ class Tests:
 
         def order(test):
             quick, own, took = self.seconds[test] < QUICK, test.startswith(room), self.seconds[test]
-            return 0 if quick and own else 1 if test in EXACT else 2 if quick else 3 if own else 4, took, test
+            return 0 if quick and own else 1, took / (OF_EXACT if test in EXACT or own else 1), test
         return sorted(found, key=order)
 
 
@@ -340,28 +368,28 @@ def plant(tree, fault, tests, budget):
     if not objects:
         return 'build', 'no object of the libraries'
     lo = objects[0]
-    before, whole = tree.compiled(fault.file, lo), (tree.folder / tree.object(lo)).read_bytes()
+    whole = (tree.folder / tree.object(lo)).read_bytes()
     try:
         path.write_text('\n'.join(lines))
         code = tree.compiled(fault.file, lo)
         if code is None:
             return 'build', ''
-        if code == before:
-            return 'equal', ''
         if not tree.take(lo, code):
             return 'build', 'does not link'
         spent, done, which = 0, 0, tests.of(fault.file, text, fault.line)
         for test in which:
+            if spent + tests.seconds[test] > budget:
+                continue  # a quicker one may have its turn yet
             spent += tests.seconds[test]
-            if spent > budget:
-                break
             if not tree.prepare(test):
                 return 'build', 'does not link'
-            passed, _ = tree.run_test(test, 10 + 4 * tests.seconds[test])
+            passed, _ = tree.run_test(test, 4 + 4 * tests.seconds[test])
             if not passed:
                 return 'noticed', f'{test} (late)' if tree.late else test
             done += 1
-        return 'SURVIVED', f'{done} of {len(which)} tests'
+        path.write_text(text)
+        equal = code == tree.compiled(fault.file, lo)
+        return ('equal', '') if equal else ('SURVIVED', f'{done} of {len(which)} tests')
     finally:
         path.write_text(text)
         (tree.folder / tree.object(lo)).write_bytes(whole)
@@ -393,6 +421,21 @@ def reasons():
     return found
 
 
+def faults_of_seed(tree, path, seed, rooms, count):
+    """Those of a seed, as they were drawn when it began: the sources may have been mended since. What stands there no
+    more is left out."""
+    if not path.exists():
+        drawn = itertools.islice(draw.draw(tree.folder, seed, rooms), 2 * count)
+        path.write_text(''.join('\t'.join([f.file, str(f.line), f.kind, f.old, f.new]) + '\n' for f in drawn))
+    for line in path.read_text().splitlines():
+        file, number, kind, old, new = line.split('\t')
+        text = tree.folder / file
+        lines = text.read_text().split('\n') if text.exists() else []
+        at = [i for i, there in enumerate(lines, 1) if there == old]
+        if int(number) in at or len(at) == 1:
+            yield draw.Fault(file, int(number) if int(number) in at else at[0], kind, old, new)
+
+
 def outcome(tree, fault, known, tests, budget):
     reason = known.get((fault.file, fault.old.strip(), fault.new.strip()))
     return ('equivalent', reason) if reason else plant(tree, fault, tests, budget)
@@ -416,21 +459,22 @@ def main():
     tree = Tree(args.sources, args.folder)
     tree.refresh()
     tree.build()
-    tests = Tests(tree, args.slowest)
+    tests = Tests(tree, args.slowest, ends)
     log = tree.folder.with_name(f'{tree.folder.name}-{"listed" if args.faults else args.seed}.log')
     done = [line.split('\t') for line in log.read_text().splitlines()] if log.exists() else []
     if args.again:
         done = [d for d in done if d[0] != 'SURVIVED']
     results = {tuple(d[2:]): d[:2] for d in done}
     known = reasons()
-    drawn = faults_of_file(tree, args.faults) if args.faults else draw.draw(tree.folder, args.seed, args.rooms.split(','))
+    drawn = faults_of_file(tree, args.faults) if args.faults else \
+        faults_of_seed(tree, log.with_suffix('.drawn'), args.seed, args.rooms.split(','), args.count)
     score = dict.fromkeys(('noticed', 'SURVIVED', 'equivalent', 'equal', 'build'), 0)
     survivors = []
     for fault in drawn:
         if score['noticed'] + score['SURVIVED'] >= args.count:
             break
         where = f'{fault.file}:{fault.line}'
-        key = (where, fault.kind, fault.old.strip(), fault.new.strip())
+        key = (fault.file, fault.kind, fault.old.strip(), fault.new.strip())
         if key not in results:
             if time.monotonic() > ends:
                 print('to be continued: run it again')

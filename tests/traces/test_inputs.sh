@@ -28,6 +28,10 @@ same() { # WHAT, and its text
 same "a file as standard input" "$work/got"
 cat "$work/rank0.json" | "$fanout" convert /dev/stdin - >"$work/got" 2>"$work/err" || fail "a pipe: $(cat "$work/err")"
 same "a pipe" "$work/got"
+# However it is cut: a byte by itself first.
+{ head -c 1 "$work/rank0.json" && sleep 1 && tail -c +2 "$work/rank0.json"; } | "$fanout" convert /dev/stdin - >"$work/got" \
+    2>"$work/err" || fail "a pipe that begins with a byte: $(cat "$work/err")"
+same "a pipe that begins with a byte" "$work/got"
 gzip -c "$work/rank0.json" | "$fanout" convert /dev/stdin - >"$work/got" 2>"$work/err" || fail "gzip: $(cat "$work/err")"
 same "a compressed pipe" "$work/got"
 mkfifo "$work/fifo0" "$work/fifo1"

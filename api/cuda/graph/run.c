@@ -59,7 +59,7 @@ static guint choose_lane(Call *call, Graph *graph, const Stream *into, GPtrArray
 
 static CUresult run_node(Call *call, GraphNode *node, const Stream *stream)
 {
-    const EventHandle *event;
+    EventHandle *event;
     CUresult result = CUDA_SUCCESS;
 
     if (node->disabled)
@@ -78,8 +78,10 @@ static CUresult run_node(Call *call, GraphNode *node, const Stream *stream)
         event = event_get(call, node->event);
         if (!event)
             return CUDA_ERROR_INVALID_HANDLE;
-        return submit_event(call, node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ? ENGINE_RECORD : ENGINE_WAIT_EVENT,
-                            stream->stream, event->event);
+        result = submit_event(call, node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ? ENGINE_RECORD : ENGINE_WAIT_EVENT,
+                              stream->stream, event->event);
+        event->recorded |= node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD && result == CUDA_SUCCESS;
+        return result;
     default:
         for (guint i = 0; i < node->requests->len && result == CUDA_SUCCESS; i++) {
             EngineRequest request = g_array_index(node->requests, EngineRequest, i);

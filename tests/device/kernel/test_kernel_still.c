@@ -128,6 +128,10 @@ static const struct {
           "$L: ld.volatile.global.u32 %v, [%o]; setp.ne.u32 %q, %v, 9; @%q bra $L;\n"
           "$J: @%p bra $E; shl.b32 %w, %w, 3; nanosleep.u32 %w; st.volatile.global.u32 [%o], 9;\n$E: ret; }\n",
      READ_NS},
+    {"nap",
+     ENDS("nap", "@%p st.shared.u32 [%a+4], 9;",
+          "$L: nanosleep.u32 50000; ld.volatile.shared.u32 %v, [%a+4]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     50000 + SLICE_NS},
 };
 
 static SimTime time_of(guint at, guint32 ns)
@@ -158,7 +162,19 @@ static void test_ends(void **state)
     }
 }
 
-/* Proves that a loop that looks at a clock, and one that counts, are not taken for ones that nothing can end. */
+/* Proves that a warp that rests between looks 50 us apart, and is told of a change, sees it when it would have looked: at
+ * the 81st look, whether the flag is written 4,016 or 4,028 us after the start. */
+static void test_rhythm(void **state)
+{
+    (void)state;
+    const guint nap = G_N_ELEMENTS(ends) - 1;
+    SimTime early_ps = time_of(nap, 502000), late_ps = time_of(nap, 503500);
+    assert_int_equal(early_ps, late_ps);
+    assert_true(early_ps > 81 * 50 * PS_PER_US && early_ps < 82 * 50 * PS_PER_US);
+}
+
+/* Proves that a loop that looks at a clock, and one that counts, in a register or not, are not taken for ones that
+ * nothing can end. */
 static void test_goes_on(void **state)
 {
     (void)state;
@@ -166,7 +182,10 @@ static void test_goes_on(void **state)
         "mov.u64 %x, %globaltimer; add.u64 %x, %x, 400000; $L: mov.u64 %o, %globaltimer; setp.lt.u64 %q, %o, %x; "
         "@%q bra $L;",
         "mov.u32 %v, 0; $L: ld.volatile.shared.u32 %w, [%a]; add.u32 %v, %v, 1; setp.lt.u32 %q, %v, 20000; "
-        "@%q bra $L;"};
+        "@%q bra $L;",
+        /* the count is in a parameter, and no register tells of it */
+        "{ .param .b32 n; st.param.b32 [n], 0; $L: ld.volatile.shared.u32 %w, [%a]; ld.param.b32 %v, [n]; "
+        "add.u32 %v, %v, 1; st.param.b32 [n], %v; setp.lt.u32 %q, %v, 20000; mov.u32 %v, 0; @%q bra $L; }"};
     for (guint i = 0; i < G_N_ELEMENTS(loops); i++) {
         g_autofree char *text = g_strdup_printf("%s.visible .entry goes(.param .u64 out) {\n%s%s%s ret; }\n", HEAD,
                                                 VARIABLES, BEGIN, loops[i]);
@@ -183,6 +202,6 @@ static void test_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stuck), cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_goes_on)};
+                                       cmocka_unit_test(test_rhythm), cmocka_unit_test(test_goes_on)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,12 +207,37 @@ static void test_members(void **state)
     world_free(world);
 }
 
+/* Proves that a tensor map that is copied is there when the copy is over: the launch takes longer by what a fence of the
+ * system takes longer, once. */
+static void test_map_copy_fences(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD
+        ".visible .entry copy(.param .u64 to) { .reg .b64 %d; .shared .align 128 .b8 map[128];\n"
+        "ld.param.u64 %d, [to];\n"
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d], [map], 128;\n"
+        "ret; }\n";
+    SimTime took_ps[2];
+    for (guint i = 0; i < 2; i++) {
+        World *world = world_new(WORLD_BYTES);
+        Loaded *loaded = world_load(world, 0, "copy.ptx", text);
+        world->fabric->spec.sm.fence_ps += i * PS_PER_US;
+        Ended ended = world_kernel(loaded, "copy", 1, 32, 0, &world->va[0]);
+        assert_int_equal(ended.fault, PTX_FAULT_NONE);
+        took_ps[i] = ended.took_ps;
+        world_unload(loaded);
+        world_free(world);
+    }
+    assert_int_equal(took_ps[1] - took_ps[0], PS_PER_US);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_members),
+        cmocka_unit_test(test_map_copy_fences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
