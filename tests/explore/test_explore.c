@@ -222,7 +222,7 @@ static int say_which(int n, char **words)
 {
     static int before;
     printf("%s after %d\n", words[n - 1], before++);
-    return atoi(words[1]);
+    return (int)g_ascii_strtoll(words[1], NULL, 10);
 }
 
 static pid_t end_of(Worker *worker, const char *code, const char *word, int *status, WorkerOutput *output)
@@ -262,7 +262,7 @@ static void test_worker_goes_on(void **state)
         }
         const pid_t pid = end_of(&worker, points[i].code, points[i].word, &status, &output);
         assert_true(WIFEXITED(status));
-        assert_int_equal(WEXITSTATUS(status), atoi(points[i].code));
+        assert_int_equal(WEXITSTATUS(status), g_ascii_strtoll(points[i].code, NULL, 10));
         assert_string_equal(output.out, points[i].says);
         assert_int_equal(output.err_bytes, 0);
         assert_int_equal(pid != before, points[i].is_new);
