@@ -16,6 +16,11 @@ static Log *run_new_log(const Options *options, GError **error)
     return NULL;
 }
 
+gboolean run_keeps(const Options *options, guint64 data_bytes)
+{
+    return options->data == DATA_FULL || (options->data == DATA_AUTO && data_bytes <= options->max_memory);
+}
+
 gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, GError **error)
 {
     const SimSpec spec = {.seed = options->seed,
@@ -23,12 +28,11 @@ gboolean run_open(Run *run, const System *system, const Options *options, guint6
                           .engine = options->vcd ? SIM_ENGINE_REFERENCE : options->engine,
                           .vcd_path = options->vcd,
                           .threads = options->cores};
-    gboolean keep = options->data == DATA_FULL || (options->data == DATA_AUTO && data_bytes <= options->max_memory);
     GError *why = NULL;
     memset(run, 0, sizeof *run);
     run->log = run_new_log(options, &why);
     run->sim = run->log ? sim_new(&spec, &why) : NULL;
-    run->fabric = run->sim ? fabric_new(run->sim, &system->spec, keep, &why) : NULL;
+    run->fabric = run->sim ? fabric_new(run->sim, &system->spec, run_keeps(options, data_bytes), &why) : NULL;
     if (!run->fabric) {
         run_close(run);
         g_propagate_error(error, why);

@@ -20,6 +20,8 @@ typedef struct {
  * GError: a log that is no log, a VCD that cannot be written, an impossible
  * system. Nothing to close after FALSE. */
 gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, GError **error);
+/* Whether it would keep the bytes. */
+gboolean run_keeps(const Options *options, guint64 data_bytes);
 void run_close(Run *run);
 
 #endif

@@ -134,7 +134,7 @@ static gboolean peer_finish(Peer *peer)
         }
         if (read(peer->signals, &what, sizeof what) < 0 && errno != EAGAIN)
             continue;
-        if (waitpid(peer->worker.pid, &status, WNOHANG) == peer->worker.pid)
+        if (worker_has_ended(&peer->worker, &status))
             return peer_answer(peer, status);
     }
 }

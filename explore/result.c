@@ -1,9 +1,9 @@
 /* See result.h. */
 #include "explore/result.h"
 
-#include <json-glib/json-glib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <yajl/yajl_parse.h>
 
 /* Rows of a report's first table that become outputs one by one. */
 #define RESULT_ROWS_MAX 16
@@ -15,71 +15,163 @@ static void result_clear_output(gpointer data)
     g_free(output->text);
 }
 
-static void result_add(GArray *outputs, const char *name, guint row, JsonNode *node)
+static GArray *result_outputs_new(void)
 {
-    Output output = {.name = row ? g_strdup_printf("%s_%u", name, row + 1) : g_strdup(name)};
-    GType type = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_value_type(node) : G_TYPE_INVALID;
-    if (type == G_TYPE_INT64) {
-        output.type = OUTPUT_INTEGER;
-        output.integer = json_node_get_int(node);
-    } else if (type == G_TYPE_BOOLEAN) {
-        output.type = OUTPUT_INTEGER;
-        output.integer = json_node_get_boolean(node);
-    } else if (type == G_TYPE_DOUBLE) {
-        output.type = OUTPUT_REAL;
-        output.real = json_node_get_double(node);
-    } else if (type == G_TYPE_STRING) {
-        output.type = OUTPUT_TEXT;
-        output.text = g_strdup(json_node_get_string(node));
-    } else if (!JSON_NODE_HOLDS_NULL(node)) {
-        g_free(output.name);
-        return;
-    }
-    g_array_append_val(outputs, output);
+    GArray *outputs = g_array_new(FALSE, FALSE, sizeof(Output));
+    g_array_set_clear_func(outputs, result_clear_output);
+    return outputs;
 }
 
-static void result_add_members(GArray *outputs, JsonObject *object, guint row, const char *const *but)
-{
-    JsonObjectIter iter;
-    const char *name;
-    JsonNode *node;
-    json_object_iter_init_ordered(&iter, object);
-    while (json_object_iter_next_ordered(&iter, &name, &node))
-        if ((!but || !g_strv_contains(but, name)) && !JSON_NODE_HOLDS_ARRAY(node) && !JSON_NODE_HOLDS_OBJECT(node))
-            result_add(outputs, name, row, node);
-}
+/* A report as it is read: most of it is tables that no point's row has, and what is left out is never kept. */
+typedef struct {
+    GArray *facts, *cells; /* Output: of the report itself, and of its rows */
+    guint depth;           /* objects and lists that are open: 1 in the report itself */
+    gboolean in_rows;      /* within its member "rows" */
+    gboolean is_list;      /* which is several */
+    guint row;             /* of a list's elements so many have begun */
+    GString *name;         /* of the member that comes, where it may be wanted; "" in a list */
+} Reader;
 
 /* Facts that are inputs, or the same for all points, are left out. */
-static void result_add_report(GArray *outputs, JsonObject *report)
+static const char *const result_known[] = {"schema", "report", "version", "seed",   "fidelity",
+                                           "system", "title",  "set",     "config", NULL};
+
+static gboolean result_is_wanted(const Reader *reader)
 {
-    static const char *const known[] = {"schema", "report", "version", "seed",   "fidelity",
-                                        "system", "title",  "set",     "config", NULL};
-    result_add_members(outputs, report, 0, known);
-    JsonNode *rows = json_object_get_member(report, "rows");
-    if (!rows)
-        return;
-    if (JSON_NODE_HOLDS_OBJECT(rows))
-        result_add_members(outputs, json_node_get_object(rows), 0, NULL);
-    if (!JSON_NODE_HOLDS_ARRAY(rows))
-        return;
-    JsonArray *list = json_node_get_array(rows);
-    for (guint i = 0; i < MIN(json_array_get_length(list), RESULT_ROWS_MAX); i++) {
-        JsonNode *row = json_array_get_element(list, i);
-        if (JSON_NODE_HOLDS_OBJECT(row))
-            result_add_members(outputs, json_node_get_object(row), i, NULL);
+    if (reader->name->len == 0)
+        return FALSE;
+    if (reader->depth == 1)
+        return !g_strv_contains(result_known, reader->name->str);
+    if (!reader->in_rows)
+        return FALSE;
+    return reader->is_list ? reader->depth == 3 && reader->row <= RESULT_ROWS_MAX : reader->depth == 2;
+}
+
+/* Whatever comes next in a list of rows is its next one. */
+static void result_count_row(Reader *reader)
+{
+    reader->row += reader->in_rows && reader->is_list && reader->depth == 2;
+}
+
+/* NULL: nothing that a point's row has. */
+static Output *result_add(Reader *reader, OutputType type)
+{
+    result_count_row(reader);
+    if (!result_is_wanted(reader))
+        return NULL;
+    GArray *outputs = reader->depth == 1 ? reader->facts : reader->cells;
+    const guint row = reader->depth == 3 ? reader->row : 1;
+    const char *name = reader->name->str;
+    const Output output = {.name = row > 1 ? g_strdup_printf("%s_%u", name, row) : g_strdup(name), .type = type};
+    g_array_append_val(outputs, output);
+    return &g_array_index(outputs, Output, outputs->len - 1);
+}
+
+/* ---- yajl's callbacks: 0 ends the reading, as of what is no object */
+
+static int result_on_null(void *user)
+{
+    Reader *reader = user;
+    result_add(reader, OUTPUT_NULL);
+    return reader->depth > 0;
+}
+
+static int result_on_boolean(void *user, int value)
+{
+    Reader *reader = user;
+    Output *output = result_add(reader, OUTPUT_INTEGER);
+    if (output)
+        output->integer = value;
+    return reader->depth > 0;
+}
+
+static int result_on_number(void *user, const char *text, size_t length)
+{
+    Reader *reader = user;
+    Output *output = result_add(reader, OUTPUT_INTEGER);
+    if (!output)
+        return reader->depth > 0;
+    g_autofree char *number = g_strndup(text, length);
+    if (strpbrk(number, ".eE")) {
+        output->type = OUTPUT_REAL;
+        output->real = g_ascii_strtod(number, NULL);
+    } else {
+        output->integer = (gint64)g_ascii_strtoull(number, NULL, 10); /* which takes a minus, too */
     }
+    return 1;
+}
+
+static int result_on_string(void *user, const unsigned char *text, size_t length)
+{
+    Reader *reader = user;
+    Output *output = result_add(reader, OUTPUT_TEXT);
+    if (output)
+        output->text = g_strndup((const char *)text, length);
+    return reader->depth > 0;
+}
+
+static int result_on_object(void *user)
+{
+    Reader *reader = user;
+    result_count_row(reader);
+    if (reader->depth++ == 1)
+        reader->is_list = FALSE;
+    return 1;
+}
+
+static int result_on_key(void *user, const unsigned char *text, size_t length)
+{
+    Reader *reader = user;
+    if (reader->depth > 1 && !reader->in_rows)
+        return 1;
+    g_string_truncate(reader->name, 0);
+    g_string_append_len(reader->name, (const char *)text, (gssize)length);
+    if (reader->depth == 1)
+        reader->in_rows = strcmp(reader->name->str, "rows") == 0;
+    return 1;
+}
+
+static int result_on_list(void *user)
+{
+    Reader *reader = user;
+    result_count_row(reader);
+    g_string_truncate(reader->name, 0);
+    if (reader->depth == 1)
+        reader->is_list = TRUE;
+    return reader->depth++ > 0;
+}
+
+static int result_on_end(void *user)
+{
+    Reader *reader = user;
+    reader->depth--;
+    return 1;
 }
 
 static gboolean result_read(Result *result, const char *out, gsize bytes)
 {
-    g_autoptr(JsonParser) parser = json_parser_new();
-    if (!json_parser_load_from_data(parser, out, (gssize)bytes, NULL))
-        return FALSE;
-    JsonNode *root = json_parser_get_root(parser);
-    if (!root || !JSON_NODE_HOLDS_OBJECT(root))
-        return FALSE;
-    result_add_report(result->outputs, json_node_get_object(root));
-    return TRUE;
+    static const yajl_callbacks callbacks = {.yajl_null = result_on_null,
+                                             .yajl_boolean = result_on_boolean,
+                                             .yajl_number = result_on_number,
+                                             .yajl_string = result_on_string,
+                                             .yajl_start_map = result_on_object,
+                                             .yajl_map_key = result_on_key,
+                                             .yajl_end_map = result_on_end,
+                                             .yajl_start_array = result_on_list,
+                                             .yajl_end_array = result_on_end};
+    Reader reader = {.facts = result->outputs, .cells = result_outputs_new(), .name = g_string_new(NULL)};
+    yajl_handle yajl = yajl_alloc(&callbacks, NULL, &reader);
+    const gboolean good = yajl_parse(yajl, (const unsigned char *)out, bytes) == yajl_status_ok &&
+                          yajl_complete_parse(yajl) == yajl_status_ok;
+    yajl_free(yajl);
+    g_string_free(reader.name, TRUE);
+    if (good)
+        g_array_append_vals(result->outputs, reader.cells->data, reader.cells->len);
+    else
+        g_array_set_size(result->outputs, 0);
+    g_array_set_clear_func(reader.cells, good ? NULL : result_clear_output);
+    g_array_unref(reader.cells);
+    return good;
 }
 
 /* The lines of standard error as one text, without "fanout VERB: " before them. */
@@ -96,8 +188,7 @@ Result *result_new(int wait_status, const char *out, gsize out_bytes, const char
 {
     Result *result = g_new0(Result, 1);
     int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
-    result->outputs = g_array_new(FALSE, FALSE, sizeof(Output));
-    g_array_set_clear_func(result->outputs, result_clear_output);
+    result->outputs = result_outputs_new();
     result->error = result_error(err, err_bytes);
     result->status = code == 0 ? "done" : code == 2 ? "wrong" : code < 0 ? "died" : "failed";
     gboolean read = result_read(result, out, out_bytes);

@@ -165,13 +165,13 @@ static gboolean sweep_take(Sweep *sweep, Slot *slot, int status, Result *result,
     return good;
 }
 
-/* Processes of this one that have ended. */
+/* Points of processes of this one that have ended. */
 static gboolean sweep_reap(Sweep *sweep, GError **error)
 {
     for (guint i = 0; i < sweep->slots->len; i++) {
         Slot *slot = sweep->slots->pdata[i];
         int status;
-        if (slot->worker.pid && waitpid(slot->worker.pid, &status, WNOHANG) == slot->worker.pid &&
+        if (slot->is_busy && !slot->link && worker_has_ended(&slot->worker, &status) &&
             !sweep_take(sweep, slot, status, worker_finish(&slot->worker, status), error))
             return FALSE;
     }
@@ -254,7 +254,7 @@ static void sweep_unblock(Sweep *sweep)
     sigprocmask(SIG_SETMASK, &sweep->before, NULL);
 }
 
-/* Until a process ends or a rank says something. FALSE: the sweep is to end. */
+/* Until a point or a process ends or a rank says something. FALSE: the sweep is to end. */
 static gboolean sweep_wait(Sweep *sweep)
 {
     struct pollfd one = {sweep->signal_fd, POLLIN, 0};
@@ -263,6 +263,12 @@ static gboolean sweep_wait(Sweep *sweep)
     g_array_append_val(sweep->fds, one);
     if (sweep->run->hub)
         hub_poll(sweep->run->hub, sweep->fds);
+    for (guint i = 0; i < sweep->slots->len; i++) {
+        const Slot *slot = sweep->slots->pdata[i];
+        struct pollfd point = {slot->worker.points, POLLIN, 0};
+        if (slot->is_busy && slot->worker.points)
+            g_array_append_val(sweep->fds, point);
+    }
     poll((struct pollfd *)(gpointer)sweep->fds->data, sweep->fds->len, 1000);
     while (read(sweep->signal_fd, &what, sizeof what) == (gssize)sizeof what)
         if (what.ssi_signo != SIGCHLD)

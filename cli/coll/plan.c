@@ -2,7 +2,6 @@
 #include "cli/coll/plan.h"
 
 #include "cli/coll/views.h"
-#include "cli/run.h"
 
 /* Where all bytes are wanted, so are packets. */
 static CollFidelity plan_fidelity(const Options *options)
@@ -56,16 +55,21 @@ static gboolean plan_check_row(CollPlan *plan, CollGroup *group, const Options *
     return coll_views_check(options, &spec, coll_group_ranks(group), error);
 }
 
-gboolean coll_plan_check(CollPlan *plan, const System *system, const Options *options, guint32 gpus, guint *n,
-                         guint64 *last, GError **error)
+guint64 coll_plan_data_bytes(const CollSpec *spec, guint32 gpus)
 {
-    Run run;
+    return coll_fidelity(gpus, spec) == COLL_PACKET ? spec->bytes * 2 * gpus : G_MAXUINT64;
+}
+
+gboolean coll_plan_check(CollPlan *plan, const System *system, const Options *options, guint32 gpus, guint *n,
+                         guint64 *last, Run *run, GError **error)
+{
+    const CollSpec first = coll_plan_spec(plan, options, 0, plan->min, plan->algo[0]);
     Options none = *options;
     *n = 0;
     none.vcd = NULL;
-    if (!run_open(&run, system, &none, G_MAXUINT64, error))
+    if (!run_open(run, system, &none, coll_plan_data_bytes(&first, gpus), error))
         return FALSE;
-    CollGroup *group = coll_group_new(run.fabric, NULL, gpus, error);
+    CollGroup *group = coll_group_new(run->fabric, NULL, gpus, error);
     gboolean good = group != NULL;
     COLL_SIZES(plan, type, bytes)
     {
@@ -83,6 +87,5 @@ gboolean coll_plan_check(CollPlan *plan, const System *system, const Options *op
         coll_group_free(group);
     else if (plan->gpus > 0) /* nccl-tests' -n */
         options_tell_more(*error, "; ", "-n is the number of GPUs, --iters N that of iterations");
-    run_close(&run);
     return good;
 }

@@ -3,6 +3,7 @@
 #define CLI_COLL_PLAN_H
 
 #include "cli/coll/args.h"
+#include "cli/run.h"
 #include "cli/system.h"
 
 #define COLL_ROWS_MAX 4096
@@ -15,9 +16,12 @@
              bytes *= (plan)->factor, n_##bytes++)
 
 CollSpec coll_plan_spec(const CollPlan *plan, const Options *options, guint type, guint64 bytes, CollAlgo algo);
+/* The simulated memory that a row touches, as run_open() wants it; flows keep no bytes. */
+guint64 coll_plan_data_bytes(const CollSpec *spec, guint32 gpus);
 /* Every row can run, before the first one does; with several types, those that cannot are left out (plan->skip), and
- * plan->skipped says which and why. n: how many rows there are, last: the last one's size. */
+ * plan->skipped says which and why. n: how many rows there are, last: the last one's size. run: what it is checked on,
+ * which the first row may run on; the caller closes it, after FALSE, too. */
 gboolean coll_plan_check(CollPlan *plan, const System *system, const Options *options, guint32 gpus, guint *n,
-                         guint64 *last, GError **error);
+                         guint64 *last, Run *run, GError **error);
 
 #endif

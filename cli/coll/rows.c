@@ -5,7 +5,6 @@
 
 #include "cli/coll/compare.h"
 #include "cli/coll/table.h"
-#include "cli/run.h"
 #include "coll/coll.h"
 #include "sim/param/size.h"
 
@@ -108,6 +107,17 @@ static void coll_prepare(CollRows *rows, CollGroup *group)
                 coll_group_leave(group, (CollAlgo)a, (CollProto)p);
 }
 
+/* What rows were checked on is as good as new: nothing ran on it. What its waveform is to show is traced anew. */
+static gboolean coll_open_run(CollRows *rows, Run *run, guint64 data_bytes, GError **error)
+{
+    *run = rows->checked;
+    rows->checked = (Run){0};
+    if (run->fabric && !rows->options->vcd && run->fabric->keep_bytes == run_keeps(rows->options, data_bytes))
+        return TRUE;
+    run_close(run);
+    return run_open(run, rows->system, rows->options, data_bytes, error);
+}
+
 /* `row`: what it gave becomes one; else it is the caller's alone. *again: it became none, and is to be run again. */
 static ExitCode coll_simulate_once(CollRows *rows, const CollSpec *spec, gboolean row, CollResult *result,
                                    gboolean *again, GError **error)
@@ -115,7 +125,7 @@ static ExitCode coll_simulate_once(CollRows *rows, const CollSpec *spec, gboolea
     Run run;
     guint32 gpus = coll_rows_gpus(rows);
     gboolean flows = !row || coll_fidelity(gpus, spec) != COLL_PACKET;
-    if (!run_open(&run, rows->system, rows->options, flows ? G_MAXUINT64 : spec->bytes * 2 * gpus, error))
+    if (!coll_open_run(rows, &run, row ? coll_plan_data_bytes(spec, gpus) : G_MAXUINT64, error))
         return EXIT_USER;
     ExitCode code = EXIT_USER;
     GError *why = NULL;

@@ -17,7 +17,7 @@ typedef struct CollRows CollRows;
 struct CollRows {
     const System *system;
     const Options *options;
-    const CollPlan *plan;
+    CollPlan *plan;
     Report *report;
     Table *table;
     Live *live;
@@ -34,6 +34,7 @@ struct CollRows {
     CollLate *late;       /* faults that came when a row had ended */
     CollAnchors *anchors; /* of one size for the next */
     CollAnswer *answer;
+    Run checked; /* what rows were checked on, until the first of them takes it */
 };
 
 guint32 coll_rows_gpus(const CollRows *rows);

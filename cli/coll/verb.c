@@ -42,6 +42,19 @@ static gboolean coll_check_record(const char *record, GError **error)
     return FALSE;
 }
 
+static gboolean coll_check_rows(CollRows *rows, const char *record, gboolean where, gboolean animate, guint *n,
+                                guint64 *last, GError **error)
+{
+    CollPlan *plan = rows->plan;
+    const Options *options = rows->options;
+    const CollSpec first = coll_plan_spec(plan, options, rows->type, plan->min, plan->algo[0]);
+    return (!record || coll_check_record(record, error)) &&
+           coll_plan_check(plan, rows->system, options, coll_rows_gpus(rows), n, last, &rows->checked, error) &&
+           (!options->stats || file_check("--stats", options->stats, error)) &&
+           coll_views_check_wave(options, &first, coll_rows_gpus(rows), *n, error) &&
+           samples_check_rows(options, where, animate, *n, error);
+}
+
 static ExitCode coll_report(const System *system, const Options *options, CollPlan *plan, const char *record,
                             gboolean where, gboolean animate, GError **error)
 {
@@ -50,14 +63,10 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     g_autofree char *title = g_strdup_printf("%s on %s", coll_op_name(plan->spec.op), system->name);
     g_autofree char *settings = coll_args_settings(plan, options);
     CollRows rows = {.system = system, .options = options, .plan = plan};
-    const CollSpec first = coll_plan_spec(plan, options, rows.type, plan->min, plan->algo[0]);
-    if ((record && !coll_check_record(record, error)) ||
-        !coll_plan_check(plan, system, options, coll_rows_gpus(&rows), &n, &last, error) ||
-        (options->stats && !file_check("--stats", options->stats, error)) ||
-        !coll_views_check_wave(options, &first, coll_rows_gpus(&rows), n, error))
+    if (!coll_check_rows(&rows, record, where, animate, &n, &last, error)) {
+        run_close(&rows.checked);
         return EXIT_USER;
-    if (!samples_check_rows(options, where, animate, n, error))
-        return EXIT_USER;
+    }
     hints_iterations(plan->gpus);
     rows.alone = n == 1;
     Report *report = rows.report = report_new("coll", title);
@@ -91,6 +100,7 @@ static ExitCode coll_report(const System *system, const Options *options, CollPl
     } else {
         live_abandon(rows.live);
     }
+    run_close(&rows.checked);
     code = samples_close(&rows.samples, code, error);
     coll_auto_free(rows.taken);
     coll_late_free(rows.late);

@@ -56,6 +56,17 @@ void link_collect_credits(Link *link, Vc v, SimTime at_ps)
     }
 }
 
+/* Room for one more batch. A port looks at what has come back when it is short, which may be never; so before the ring
+ * grows, it takes what every decision to come would find there. Views and waveforms, for which the reference engine
+ * runs, show what the port knows. */
+static void link_make_room(Link *link, Vc v)
+{
+    LinkReturnRing *returning = &link->returning[v];
+    if (returning->count == returning->capacity && link->fast)
+        link_collect_credits(link, v, MIN(simfine_to_ps(link->free_at), sim_now_ps(link->sim)));
+    link_return_push(returning);
+}
+
 void link_credit_return(Link *link, Vc v, guint32 flits, SimTime due_ps)
 {
     LinkReturnRing *returning = &link->returning[v];
@@ -69,10 +80,12 @@ void link_credit_return(Link *link, Vc v, guint32 flits, SimTime due_ps)
     if (n > 0 && link_return_nth(returning, n - 1)->at_ps == due_ps) {
         link_return_nth(returning, n - 1)->flits += flits;
     } else {
-        link_return_push(returning);
-        for (guint32 i = returning->count - 1; i > n; i--)
-            *link_return_nth(returning, i) = *link_return_nth(returning, i - 1);
-        *link_return_nth(returning, n) = (LinkReturn){due_ps, flits};
+        const guint32 behind = returning->count - n;
+        link_make_room(link, v);
+        guint32 at = returning->count - 1; /* the last place, which is free; those that leave later move up */
+        for (const guint32 end = at - behind; at > end; at--)
+            *link_return_nth(returning, at) = *link_return_nth(returning, at - 1);
+        *link_return_nth(returning, at) = (LinkReturn){due_ps, flits};
     }
     if (link->blocked && (link->starved >> v & 1) && link->retry_ps > due_ps) {
         link->retry_ps = due_ps;

@@ -3,6 +3,7 @@
 struct Vas {
     Memory *memory;
     GPtrArray *mappings; /* VasMapping sorted by va */
+    guint unmapped;      /* how often something was */
     guint last, gpus;    /* index of the last hit; how many GPUs there are */
     guint64 next_va;
     EndpointTable *endpoints; /* NULL: none reserved */
@@ -86,8 +87,11 @@ gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes)
         vas_mapping_free(vas, g_ptr_array_index(vas->mappings, i));
     g_ptr_array_remove_range(vas->mappings, first, end - first);
     vas->last = 0;
+    vas->unmapped++;
     return TRUE;
 }
+
+guint vas_unmapped(const Vas *vas) { return vas->unmapped; }
 
 gboolean vas_any(const Vas *vas, guint64 va, guint64 bytes)
 {

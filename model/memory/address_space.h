@@ -32,7 +32,8 @@ Vas *vas_new(Memory *memory, guint32 gpus);
 void vas_free(Vas *vas);
 /* The range must be unmapped; starts without access rights (as cuMemMap). Exactly one of region, object. */
 VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McObject *object, guint64 offset);
-gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes);     /* whole mappings; FALSE: cuts one or leaves a gap */
+gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes); /* whole mappings; FALSE: cuts one or leaves a gap */
+guint vas_unmapped(const Vas *vas); /* how often: while it stays the same, a mapping that was found is there */
 gboolean vas_any(const Vas *vas, guint64 va, guint64 bytes); /* something is mapped in that range */
 /* The mapping that holds va, or NULL. The fast path of every access: remembers the last hit. */
 VasMapping *vas_find(Vas *vas, guint64 va);

@@ -324,7 +324,7 @@ void memory_each_watch(Memory *memory, MemWatchFire fire, void (*each)(MemWatch 
 }
 
 /* Takes the watches that a write concerns off their line, so that one armed again from its own `fire` waits
- * for the next write. */
+ * for the next write. One that is alone there, with nothing due before it, may stay if it does not want that one. */
 static void memory_collect_due(Memory *memory, MemRegion *region, guint64 line, guint64 offset, guint64 end,
                                SimTime visible_ps)
 {
@@ -333,6 +333,9 @@ static void memory_collect_due(Memory *memory, MemRegion *region, guint64 line, 
         next = watch->next;
         if (watch->offset >= end || watch->offset + watch->bytes <= offset)
             continue;
+        if (watch->wants && list->head == list->tail && !memory->due.head && !memory->draining && region->host &&
+            !region->pattern && !watch->wants(watch, region->host + watch->offset))
+            return;
         memory_watch_unlink(memory, region, watch);
         watch->due = TRUE;
         watch->visible_ps = visible_ps;
@@ -368,6 +371,7 @@ void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 byt
     }
     memory->draining = FALSE;
 }
+
 void memory_poke(Memory *memory, SimTime now_ps)
 {
     struct {

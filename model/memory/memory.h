@@ -103,12 +103,16 @@ static inline gboolean memory_misses(MemRegion *region, guint64 offset, guint32 
  * [offset, offset + bytes) became visible. The caller embeds the watch and owns it. Watches of one line are
  * fired in the order of arming; `fire` may arm its own watch again (for the next write) and unwatch others. */
 typedef void (*MemWatchFire)(MemWatch *watch, SimTime now_ps);
+/* Whether a watch that is alone on its line wants to know of a write that left these bytes at its offset: one that does
+ * not need not arm itself again. Most writes to the counter of a barrier are of that kind. */
+typedef gboolean (*MemWatchWants)(const MemWatch *watch, const guint8 *bytes);
 struct MemWatch {
     MemWatch *next, *prev;
     guint32 region;
     guint32 bytes;
     guint64 offset;
     MemWatchFire fire;
+    MemWatchWants wants; /* NULL: any; set by the owner once it is armed */
     SimTime visible_ps;  /* of the write, once due */
     gboolean armed, due; /* due: written, `fire` comes next */
 };

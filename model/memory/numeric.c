@@ -270,8 +270,30 @@ void numeric_finish(const NumericAcc *acc, NumericType type, void *result, gsize
     }
 }
 
+/* One integer, as the counter of a barrier is. */
+static void numeric_apply_integer(const TypeRow *row, NumericOp op, void *dst, const void *operand)
+{
+    union {
+        guint32 u32;
+        guint64 u64;
+    } now, with;
+    memcpy(&now, dst, row->element_bytes);
+    memcpy(&with, operand, row->element_bytes);
+    if (row->element_bytes == 4)
+        combine_u32(&now.u32, &with.u32, 1, op, row->kind == KIND_S32);
+    else
+        combine_u64(&now.u64, &with.u64, 1, op, row->kind == KIND_S64);
+    memcpy(dst, &now, row->element_bytes);
+}
+
 void numeric_apply(NumericType type, NumericOp op, void *dst, const void *operand, gsize n_bytes)
 {
+    const TypeRow *row = &type_rows[type];
+    if (row->kind < KIND_F16 && n_bytes == row->element_bytes) {
+        g_assert(numeric_allows(type, op));
+        numeric_apply_integer(row, op, dst, operand);
+        return;
+    }
     NumericAcc acc;
     for (gsize at = 0; at < n_bytes; at += NUMERIC_BYTES_MAX) {
         gsize piece = MIN(n_bytes - at, NUMERIC_BYTES_MAX);

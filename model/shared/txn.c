@@ -31,22 +31,34 @@ void txn_pool_grow(TxnPool *pool)
 
 #define DATA_SLOT_LINES (DATA_SLOT_BYTES / DATA_LINE_BYTES)
 
+#define DATA_SMALL_BYTES (2u << 20)
+
+/* Large pages (a wish, no promise) are fewer faults for a run that has much in flight; one that has little is done
+ * before it has cleared the first of each pool, so that each begins with small ones. */
+static void data_wish_large(guint8 *base, guint32 first, guint32 end)
+{
+#ifdef MADV_HUGEPAGE
+    const gsize start = (gsize)first * DATA_LINE_BYTES + DATA_SMALL_BYTES, stop = (gsize)end * DATA_LINE_BYTES;
+    if (start < stop)
+        madvise(base + start, stop - start, MADV_HUGEPAGE);
+#endif
+}
+
 DataPool *data_pools_new(guint32 n)
 {
     gsize bytes = (gsize)DATA_LINES_MAX * DATA_LINE_BYTES;
     guint8 *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
-#ifdef MADV_HUGEPAGE
-    madvise(base, bytes, MADV_HUGEPAGE); /* fewer faults; a wish, no promise */
-#endif
     DataPool *pool = g_aligned_alloc0(n, sizeof *pool, G_ALIGNOF(DataPool));
     guint32 half = DATA_FIXED / 2;
     for (guint32 i = 0; i < n; i++) {
         guint32 each = i == 0 ? half : half / (n - 1) / DATA_SLOT_LINES * DATA_SLOT_LINES;
         guint32 start = i == 0 ? 0 : half + (i - 1) * each, first = MAX(start, DATA_SLOT_LINES);
         pool[i] = (DataPool){.base = base, .first = first, .next = first, .end = start + each};
+        data_wish_large(base, start, start + each);
     }
+    data_wish_large(base, DATA_FIXED, DATA_LINES_MAX);
     return pool;
 }
 

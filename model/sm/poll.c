@@ -52,6 +52,7 @@ typedef struct {
     guint8 *bytes;         /* at `va` */
     MemRegion *region;
     guint64 offset; /* of `va` in the region */
+    const VasMapping *mapping;
 } PollView;
 
 /* NULL: not allowed, and *fault says why; or the region keeps no bytes. */
@@ -66,6 +67,7 @@ static const guint8 *poll_look_up(Warp *warp, guint64 va, PollView *view, FaultK
     if (!view->bytes)
         return NULL;
     view->va = mapping->va;
+    view->mapping = mapping;
     view->addresses = mapping->bytes - warp->current.width + 1;
     return view->bytes + (va - view->va);
 }
@@ -142,6 +144,14 @@ static guint32 poll_lanes_seen(const Uop *uop, const guint8 *bytes, guint32 n)
 
 static void poll_on_written(MemWatch *watch, SimTime visible_ps);
 
+/* A write that leaves the flag short changes nothing, unless the address leads elsewhere by now. */
+static gboolean poll_wants(const MemWatch *watch, const guint8 *bytes)
+{
+    const Warp *warp = EVENT_OWNER(watch, Warp, watch);
+    return poll_holds(&warp->current, bytes) || vas_unmapped(warp->cta->vas) != warp->polled_unmapped ||
+           poll_fault(warp, warp->polled, uop_lane_va(&warp->current, warp->done_lanes)) != FAULT_NONE;
+}
+
 static void poll_report(const Warp *warp, guint64 va, FaultKind kind)
 {
     const Cta *cta = warp->cta;
@@ -178,6 +188,9 @@ static void poll_continue(Warp *warp, SimTime visible_ps)
             va = uop_lane_va(uop, warp->done_lanes);
             memory_watch(warp->cta->gpu->fabric->memory, &warp->watch, view.region, view.offset + (va - view.va),
                          uop->width, poll_on_written);
+            warp->polled = view.mapping;
+            warp->polled_unmapped = vas_unmapped(warp->cta->vas);
+            warp->watch.wants = poll_wants;
             return;
         }
     }

@@ -144,6 +144,8 @@ struct Warp {
     gboolean fence_issuing;
     MemWatch watch;
     SimTime poll_start_ps;
+    const VasMapping *polled;                    /* where the flag stands that it waits for, */
+    guint polled_unmapped;                       /* vas_unmapped() of that time */
     void (*on_idle)(Warp *warp, SimTime now_ps); /* queue and generator are at their end */
 };
 

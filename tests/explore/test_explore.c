@@ -137,9 +137,39 @@ static void test_result(void **state)
     assert_string_equal(result->status, "died");
     assert_string_equal(result->error, "ended by signal 9");
     result_free(result);
-    result = result_new(0, "{", 1, "", 0);
-    assert_string_equal(result->status, "failed");
+    static const char *const wrong[] = {"{", "", "[{\"n\": 1}]", "3", "{\"n\": 1} {"};
+    for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        result = result_new(0, wrong[i], strlen(wrong[i]), "", 0);
+        assert_string_equal(result->status, "failed");
+        assert_int_equal(result->outputs->len, 0);
+        result_free(result);
+    }
+}
+
+/* Only the report's own facts and its rows, in this order, whatever stands between: not what other tables have, not
+ * lists, and of a list of rows no more than 16. */
+static void test_result_place(void **state)
+{
+    (void)state;
+    GString *json = g_string_new("{\"a\": -7, \"rows\": [");
+    for (guint i = 1; i <= 17; i++)
+        g_string_append_printf(json, "%s{\"x\": %u, \"deep\": {\"y\": 1}, \"list\": [{\"z\": 2}, 3], \"w\": 1e3}",
+                               i > 1 ? "," : "", i);
+    g_string_append(json, "], \"links\": [{\"n\": 1}], \"rows_of\": {\"m\": 2}, \"said\": \"\\u00e9\"}\n");
+    Result *result = result_new(0, json->str, json->len, "", 0);
+    assert_int_equal(result->outputs->len, 2 + 2 * 16);
+    assert_int_equal(g_array_index(result->outputs, Output, 0).integer, -7);
+    assert_string_equal(g_array_index(result->outputs, Output, 1).text, "\303\251");
+    assert_string_equal(g_array_index(result->outputs, Output, 2).name, "x");
+    assert_true(output(result, "w_16")->real == 1000);
+    assert_null(output(result, "x_17"));
     result_free(result);
+    g_string_assign(json, "{\"rows\": {\"x\": 5, \"deep\": {\"y\": 1}}}");
+    result = result_new(0, json->str, json->len, "", 0);
+    assert_int_equal(result->outputs->len, 1);
+    assert_int_equal(output(result, "x")->integer, 5);
+    result_free(result);
+    g_string_free(json, TRUE);
 }
 
 /* A name's last part is its unit, also behind the number of a row, and a word that only looks like one is none. */
@@ -174,21 +204,83 @@ static void test_worker_is_quiet(void **state)
         Worker worker = {0};
         g_auto(GStrv) argv = g_strdupv(words); /* which the copy frees, in its own memory */
         assert_true(worker_start(&worker, argv, ways[i], NULL));
-        assert_int_equal(waitpid(worker.pid, NULL, 0), worker.pid);
+        int status;
+        while (!worker_has_ended(&worker, &status))
+            g_usleep(1000);
+        assert_int_equal(status, 0);
         WorkerOutput output;
         worker_collect(&worker, &output);
         assert_string_equal(output.out, "quiet\n");
         worker_output_clear(&output);
+        worker_kill(&worker);
     }
     assert_null(g_getenv("FANOUT_QUIET"));
+}
+
+/* What a copy of this process does with a point: says its last word and how many it had before, and ends as told. */
+static int say_which(int n, char **words)
+{
+    static int before;
+    printf("%s after %d\n", words[n - 1], before++);
+    return (int)g_ascii_strtoll(words[1], NULL, 10);
+}
+
+static pid_t end_of(Worker *worker, const char *code, const char *word, int *status, WorkerOutput *output)
+{
+    const char *const words[] = {"point", code, word, NULL};
+    g_auto(GStrv) argv = g_strdupv((char **)words);
+    assert_true(worker_start(worker, argv, say_which, NULL));
+    const pid_t pid = worker->pid;
+    while (!worker_has_ended(worker, status))
+        g_usleep(1000);
+    worker_collect(worker, output);
+    return pid;
+}
+
+/* A copy takes one point after another, and what each printed is its own; after one that does not end well the next
+ * point gets a new copy, and so it does when something ends a copy that waits. */
+static void test_worker_goes_on(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code, *word, *says;
+        gboolean is_new;
+    } points[] = {{"0", "long words first", "long words first after 0\n", TRUE},
+                  {"0", "", " after 1\n", FALSE},
+                  {"3", "bad", "bad after 2\n", FALSE},
+                  {"0", "next", "next after 0\n", TRUE},
+                  {"0", "last", "last after 0\n", TRUE}};
+    Worker worker = {0};
+    pid_t before = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(points); i++) {
+        WorkerOutput output;
+        int status;
+        if (i + 1 == G_N_ELEMENTS(points)) { /* it waits: something ends it */
+            kill(before, SIGKILL);
+            siginfo_t unused;
+            waitid(P_PID, (id_t)before, &unused, WEXITED | WNOWAIT);
+        }
+        const pid_t pid = end_of(&worker, points[i].code, points[i].word, &status, &output);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), g_ascii_strtoll(points[i].code, NULL, 10));
+        assert_string_equal(output.out, points[i].says);
+        assert_int_equal(output.err_bytes, 0);
+        assert_int_equal(pid != before, points[i].is_new);
+        worker_output_clear(&output);
+        before = pid;
+    }
+    worker_kill(&worker);
+    assert_int_equal(worker.pid, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),          cmocka_unit_test(test_values_wrong), cmocka_unit_test(test_latin),
-        cmocka_unit_test(test_latin_stream),    cmocka_unit_test(test_result),       cmocka_unit_test(test_units),
-        cmocka_unit_test(test_worker_is_quiet),
+        cmocka_unit_test(test_values),         cmocka_unit_test(test_values_wrong),
+        cmocka_unit_test(test_latin),          cmocka_unit_test(test_latin_stream),
+        cmocka_unit_test(test_result),         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_result_place),   cmocka_unit_test(test_worker_is_quiet),
+        cmocka_unit_test(test_worker_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,25 @@ is "rows" "$(sed 1d out | cut -d , -f 1,5,6 | tr '\n' ' ')" \
 "$FANOUT" coll all_reduce -s teach-4gpu -a ring -b 32K --format csv >one
 is "a point and the command that it names" "$(sed -n 6p out | cut -d , -f 6,9-19)" "$(sed 1d one | cut -d , -f 2-5,7-14)"
 
+# ---- points that one process runs after each other give what the command of each gives alone; one fails in between
+figures() { sed -n "s/^ *\"$1\": \([0-9.]*\),\{0,1\}\$/\1/p"; }
+alone() {
+    rm -f "${1%.ini}.db"
+    "$FANOUT" sweep "$1" --jobs 1 --format json >out
+    is "points of $1" "$(sqlite3 "${1%.ini}.db" "SELECT count(*) FROM points WHERE status = 'done'")" "$2"
+    sqlite3 "${1%.ini}.db" "SELECT command FROM points ORDER BY id" | while read -r _ words; do
+        eval "\"\$FANOUT\" $words --format json" 2>/dev/null | figures "$3" | sed 1q
+    done >each
+    is "points of $1, each alone" "$(tr '\n' ' ' <each)" "$(figures "$3" <out | tr '\n' ' ')"
+}
+if command -v sqlite3 >/dev/null; then
+    spec "${head}system = teach-4gpu, dgx-h100\ngpus = 4, 9, 3\nalgo = nvls, ring, best\nbytes = 3K, 48K\n" many.ini
+    alone many.ini 24 time_us
+    spec "[sweep]\nrun = bench load_latency\n[grid]\nsystem = teach-4gpu, dgx-h100\nlink.flight_ps = 100ns, 200ns\n" \
+        bench.ini
+    alone bench.ini 4 value
+fi
+
 # ---- a failing point is a row with its error, and is tried again only when asked
 spec "${head}gpus = 3..5 +1\nsystem = teach-4gpu\nalgo=ring\nbytes=16K" fail.ini
 "$FANOUT" sweep fail.ini --format csv >out

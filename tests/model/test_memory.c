@@ -425,6 +425,40 @@ static void test_watch_freed(void **state)
     memory_free(memory);
 }
 
+static gboolean watcher_wants(const MemWatch *watch, const guint8 *bytes)
+{
+    (void)watch;
+    return *bytes >= 3;
+}
+
+/* Proves that a watch which is alone on its line sleeps through writes whose bytes it does not want, and only then:
+ * it hears of the first that it wants, and, beside another watch, of every one. */
+static void test_watch_wants(void **state)
+{
+    (void)state;
+    Watcher w[2];
+    Memory *memory;
+    MemRegion *region;
+    setup(w, 2, &memory, &region, NULL);
+    memory_watch(memory, &w[0].watch, region, 64, 4, watcher_fire);
+    w[0].watch.wants = watcher_wants;
+    for (guint8 value = 1; value <= 3; value++) {
+        *memory_bytes(region, 64) = value;
+        memory_written(memory, region->id, 64, 4, 10 * value);
+    }
+    assert_int_equal(w[0].times, 1);
+    assert_true(w[0].at_ps == 30);
+    *memory_bytes(region, 64) = 0;
+    memory_watch(memory, &w[0].watch, region, 64, 4, watcher_fire);
+    w[0].watch.wants = watcher_wants;
+    memory_watch(memory, &w[1].watch, region, 96, 4, watcher_fire);
+    memory_written(memory, region->id, 64, 4, 40);
+    assert_int_equal(w[0].times, 2);
+    assert_int_equal(w[1].times, 0);
+    memory_unwatch(memory, &w[1].watch);
+    memory_free(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_unwatch_inside),
         cmocka_unit_test(test_write_inside),
         cmocka_unit_test(test_watch_freed),
+        cmocka_unit_test(test_watch_wants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,7 +218,12 @@ static void test_operations_on_integers(void **state)
 #define OP32(type, op, w0, w1, w2, w3)                                                                                 \
     memcpy(d, a, sizeof d);                                                                                            \
     numeric_apply(type, op, d, b, sizeof d);                                                                           \
-    assert_true(d[0] == (w0) && d[1] == (w1) && d[2] == (w2) && d[3] == (w3))
+    assert_true(d[0] == (w0) && d[1] == (w1) && d[2] == (w2) && d[3] == (w3));                                         \
+    for (guint i = 0; i < 4; i++) { /* each alone, too */                                                              \
+        guint32 one = a[i];                                                                                            \
+        numeric_apply(type, op, &one, &b[i], sizeof one);                                                              \
+        assert_true(one == d[i]);                                                                                      \
+    }
     OP32(NUMERIC_U32, NUMERIC_ADD, 1, 0, 0xffffffff, 0x1eff0);
     OP32(NUMERIC_U32, NUMERIC_MIN, 2, 1, 0x7fffffff, 0xf0f0);
     OP32(NUMERIC_S32, NUMERIC_MIN, 0xffffffff, 0xffffffff, 0x80000000, 0xf0f0);
