@@ -7,11 +7,11 @@ what changed, runs the tests of its room until one fails, and prints who noticed
 FOLDER is a copy of SOURCES that is configured; what differs from SOURCES is copied anew first. Each test is run once
 without a fault beside what notes which functions are entered (reach.c; FOLDER-reach keeps it), so that a fault costs
 only the tests that enter its function. What was found is kept in FOLDER-SEED.log, a line a fault, and a later call goes
-on behind it: --seconds ends a piece, also of these first runs. --again tries those that nothing noticed once more, after
-a test was added (remove the test's file in FOLDER-reach where it enters other functions now). --faults takes faults from
-a file (list, beside this) instead of drawing. --budget: the tests of a fault take at most so many seconds of the
-processor, by what they took without it. A fault whose object code is what it was changes nothing and is not counted; nor
-are those of the file `equivalent`, each with its reason. A fault of which no test fails wants a test.
+on behind it: --seconds ends a piece, also of these first runs. --again tries those that nothing noticed once more,
+after a test was added (remove the test's file in FOLDER-reach where it enters other functions now). --faults takes
+faults from a file (list, beside this) instead of drawing. --budget: the tests of a fault take at most so many seconds
+of the processor, by what they took without it. A fault whose object code is what it was changes nothing and is not
+counted; nor are those of the file `equivalent`, each with its reason. A fault of which no test fails wants a test.
 """
 import argparse
 import contextlib

@@ -162,8 +162,8 @@ static void test_ends(void **state)
     }
 }
 
-/* Proves that a warp that rests between looks 50 us apart, and is told of a change, sees it when it would have looked: at
- * the 81st look, whether the flag is written 4,016 or 4,028 us after the start. */
+/* Proves that a warp that rests between looks 50 us apart, and is told of a change, sees it when it would have looked:
+ * at the 81st look, whether the flag is written 4,016 or 4,028 us after the start. */
 static void test_rhythm(void **state)
 {
     (void)state;
@@ -173,8 +173,8 @@ static void test_rhythm(void **state)
     assert_true(early_ps > 81 * 50 * PS_PER_US && early_ps < 82 * 50 * PS_PER_US);
 }
 
-/* Proves that a wait at an mbarrier that nothing completes is over when the time is that it was given: of 30 and of 50 us
- * the one takes 20 us less. */
+/* Proves that a wait at an mbarrier that nothing completes is over when the time is that it was given: of 30 and of
+ * 50 us the one takes 20 us less. */
 static void test_time_limit(void **state)
 {
     (void)state;
