@@ -1,5 +1,6 @@
-/* Graphs that are made node by node: what each node does, when, and what of an instance may be changed. A fill of 1 MiB
- * takes 1 us of its engine, 0.2 us of the memory, and writes 1,000 B a ns on teach-4gpu (tests/api/test_report_rows.sh). */
+/* Graphs that are made node by node: what each node does, when, and what of an instance may be changed. A fill of
+ * 1 MiB takes 1 us of its engine, 0.2 us of the memory, and writes 1,000 B a ns on teach-4gpu, as in
+ * tests/api/test_report_rows.sh. */
 #include <math.h>
 
 #include "tests/api/cuda_test.h"

@@ -44,6 +44,7 @@ for bytes in 4096 16384; do
     [ "$(value time_us "$of") $(value busbw_GBps "$of")" = "$best" ] || complain "$bytes: the best takes $best"
     [ "$(value program_us "$of")" = "${own% *}" ] || complain "$bytes: the program's own takes $own"
     near loss_pct "$(value loss_pct "$of")" "100 * (${own% *} / ${best% *} - 1)" 0.3
+    row "$of" '"proto": "simple", "ctas": 1,' '"program_algo": "ring", "program_proto": "ll", "program_ctas": 1,'
     row "$of" '"corrected_loss_pct": null, "uncertainty_pct": null, "fidelity": "packet" }'
 done
 # One is better up to some size and the other from the next one on that was tried, a sixth further at most.

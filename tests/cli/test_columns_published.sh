@@ -63,7 +63,7 @@ parts() {
 }
 parts 8 10 12 >parts.csv
 parts 256 >whole.csv
-"$FANOUT" validate parts.csv --set gpu.l2_bytes=1048576 --format csv | sed -n 's/^parts.csv,/,/p' | cut -d , -f 6 | tr '\n' ' ' >us
+"$FANOUT" validate parts.csv --set gpu.l2_bytes=1048576 --format csv | sed -n 's/^parts.csv,/,/p' | cut -d , -f 6 | xargs >us
 read -r first second last <us
 lines validate whole.csv --set gpu.l2_bytes=1048576 --crossings 4000000
 near "256 MiB" "$(value simulated '"extrapolated": true')" "$last + ($last - $first) / 4 * 244" 0.2

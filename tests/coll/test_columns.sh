@@ -118,6 +118,9 @@ row '"section": "switch", "key": "multicast_tags", "value": "128", "unit": "",' 
 "$FANOUT" coll all_gather -s teach-4gpu -b 512 -a nvls --no-compare --set switch.multicast_tags=1 --format json | tr -d '\n' |
     sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/out"
 row '"name": "switch1"' '"multicast_requests": 18, "replicas": 72, "tag_stalls": 8, "buffer_stalls": 0, "round_stalls": 0'
+# Endpoints reach 72 ranks: as many as a rack has.
+timeout 60 "$FANOUT" coll all_gather -s gb200-nvl72 -a endpoint -b 1152 --no-compare --format csv >"$dir/out" 2>&1 &&
+    grep -q '^all_gather,1152,288,f32,none,endpoint,simple,72,.*,true,packet,' "$dir/out" || fail "endpoints of 72 ranks"
 # Of several runs the mean: two take as long as one, one after the other, but for what the first one warms.
 time_us() { "$FANOUT" coll all_reduce -s teach-4gpu -b 64K -e 64K -a nvls --no-compare --format csv "$@" | awk -F, 'NR == 2 { print $10 }'; }
 one=$(time_us) two=$(time_us --iters 2) four=$(time_us --iters 4)

@@ -70,6 +70,16 @@ for kind in heat pareto box; do
     tail -2 $kind.svg | grep -q '</svg>' || complain "$kind.svg is cut"
 done
 grep -q 'up to 2 points share a place' heat.svg || complain "a heat map of two algorithms does not say so"
+# Numbers below the middle of the least and the most, 1.5 and 11.5, stand on dark cells in white.
+"$FANOUT" plot s.db -k heat -x bytes -y algo -z id -o numbers.svg >/dev/null
+number() { grep -c "fill=\"rgb($1)\" font-family=.*text-anchor=\"middle\"" numbers.svg; }
+is "numbers in white and black" "$(number 255,255,255) $(number 0,0,0)" "3 3"
+# An axis of times goes by factors where they are apart by 100 and more, another one only if that is said.
+for name in far_us far; do
+    "$FANOUT" plot s.db -y $name --by algo -x bytes --column "$name=id * id * id" -o $name.svg >/dev/null
+done
+grep -q '<text> *128<' far_us.svg || complain "times from 1 to 1728 us are not by factors"
+grep -q '<text> *128<' far.svg && complain "what is no time is by factors"
 "$FANOUT" plot s.db -y id -x seed --by none >/dev/null 2>err || complain "one x: $(cat err)"
 [ -s s.svg ] || complain "no s.svg unless said otherwise"
 

@@ -7,13 +7,14 @@ what changed, runs the tests of its room until one fails, and prints who noticed
 FOLDER is a copy of SOURCES that is configured; what differs from SOURCES is copied anew first. Each test is run once
 without a fault beside what notes which functions are entered (reach.c; FOLDER-reach keeps it), so that a fault costs
 only the tests that enter its function. What was found is kept in FOLDER-SEED.log, a line a fault, and a later call goes
-on behind it: --seconds ends a piece, also of these first runs. --again tries those that nothing noticed once more, after
-a test was added (remove the test's file in FOLDER-reach where it enters other functions now). --faults takes faults from
-a file (list, beside this) instead of drawing. --budget: the tests of a fault take at most so many seconds of the
-processor, by what they took without it. A fault whose object code is what it was changes nothing and is not counted; nor
-are those of the file `equivalent`, each with its reason. A fault of which no test fails wants a test.
+on behind it: --seconds ends a piece, also of these first runs. --again tries those that nothing noticed once more,
+after a test was added (remove the test's file in FOLDER-reach where it enters other functions now). --faults takes
+faults from a file (list, beside this) instead of drawing. --budget: the tests of a fault take at most so many seconds
+of the processor, by what they took without it. A fault whose object code is what it was changes nothing and is not
+counted; nor are those of the file `equivalent`, each with its reason. A fault of which no test fails wants a test.
 """
 import argparse
+import contextlib
 import filecmp
 import itertools
 import mmap
@@ -66,10 +67,21 @@ LATE = -1000  # no exit status
 LINES = '-Wl,-S'  # nobody but what finds functions looks at lines: half of a link's time
 
 
+@contextlib.contextmanager
+def as_old(*paths):
+    """What is changed and put back, or changed for links alone, keeps its time: make would do its work anew."""
+    times = [(path, path.stat()) for path in paths]
+    try:
+        yield
+    finally:
+        for path, was in times:
+            os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+
+
 def expose(path):
     """Makes the hidden symbols of an object of x86-64 visible, as those of a library are: what the ordinary build made
     of the core, hidden since it is part of others, can be linked into one of its own."""
-    with open(path, 'r+b') as file, mmap.mmap(file.fileno(), 0) as code:
+    with as_old(path), open(path, 'r+b') as file, mmap.mmap(file.fileno(), 0) as code:
         at, = struct.unpack_from('<Q', code, 0x28)
         size, count = struct.unpack_from('<HH', code, 0x3a)
         for section in range(at, at + size * count, size):
@@ -93,6 +105,15 @@ def processor_seconds(session):
         if int(after_name[3]) == session:
             ticks += sum(int(after_name[i]) for i in range(11, 15))
     return ticks / os.sysconf('SC_CLK_TCK')
+
+
+def share_weight(pid):
+    """Linux gives each session a share of the processor of its own: a test's is weighed as this one's."""
+    try:
+        own = pathlib.Path('/proc/self/autogroup').read_text().split()[-1]
+        pathlib.Path(f'/proc/{pid}/autogroup').write_text(own)
+    except OSError:  # none, it has ended, or it is not allowed
+        pass
 
 
 class Tree:
@@ -273,12 +294,13 @@ class Tree:
         """(passed or None for skipped, seconds of the processor): other jobs may share the machine."""
         path = f'tests/{test}'
         if not (self.folder / path).exists():  # was not built
-            return False, 0
+            return None, 0
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = ['sh', path] if test.endswith('.sh') else [path]
         with open(self.folder / 'mutants.out', 'wb') as out:
             process = subprocess.Popen(command, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=out,
                                        stderr=subprocess.STDOUT, start_new_session=True)
+            share_weight(process.pid)
             spent, code, ends = 0.0, None, time.monotonic() + 3 * limit * max(1.0, os.getloadavg()[0])
             while code is None:
                 try:
@@ -360,15 +382,19 @@ class Tests:
 
 def plant(tree, fault, tests, budget):
     """What came of one fault, and who noticed."""
-    path = tree.folder / fault.file
-    text = path.read_text()
-    lines = text.split('\n')
-    lines[fault.line - 1] = fault.new
     objects = tree.objects_of(fault.file)
     if not objects:
         return 'build', 'no object of the libraries'
-    lo = objects[0]
-    whole = (tree.folder / tree.object(lo)).read_bytes()
+    path, built = tree.folder / fault.file, tree.folder / tree.object(objects[0])
+    with as_old(path, built):
+        return try_out(tree, fault, tests, budget, objects[0])
+
+
+def try_out(tree, fault, tests, budget, lo):
+    path = tree.folder / fault.file
+    text, whole = path.read_text(), (tree.folder / tree.object(lo)).read_bytes()
+    lines = text.split('\n')
+    lines[fault.line - 1] = fault.new
     try:
         path.write_text('\n'.join(lines))
         code = tree.compiled(fault.file, lo)
@@ -384,7 +410,7 @@ def plant(tree, fault, tests, budget):
             if not tree.prepare(test):
                 return 'build', 'does not link'
             passed, _ = tree.run_test(test, 4 + 4 * tests.seconds[test])
-            if not passed:
+            if passed is False:
                 return 'noticed', f'{test} (late)' if tree.late else test
             done += 1
         path.write_text(text)

@@ -63,6 +63,11 @@ for ini in plain mark; do
 done
 cmp -s "$work/plain.value" "$work/mark.value" || fail "a mark changes what a file says"
 
+# What is said and left empty before the first line of a text is no part of it, whatever the file is called.
+printf '# by hand\n\n  # twice\nfanout-trace 1\nworld 2\nrank *\n1 all_reduce bytes=64 dtype=f32\n' >"$work/said.dat"
+"$fanout" convert "$work/said.dat" - >"$work/got" 2>"$work/err" || fail "comments before a trace: $(cat "$work/err")"
+[ "$(sed 1q "$work/got")" = "fanout-trace 1" ] || fail "comments before a trace: $(cat "$work/got")"
+
 # Text files of one job: each says its world, and has ranks of its own; what does not is refused by file and line.
 for rank in 0 1; do
     printf 'fanout-trace 1\nworld 2\nrank %s\n1 all_reduce bytes=64 dtype=f32\n' $rank >"$work/job.$rank.trace"

@@ -162,8 +162,8 @@ static void test_ends(void **state)
     }
 }
 
-/* Proves that a warp that rests between looks 50 us apart, and is told of a change, sees it when it would have looked: at
- * the 81st look, whether the flag is written 4,016 or 4,028 us after the start. */
+/* Proves that a warp that rests between looks 50 us apart, and is told of a change, sees it when it would have looked:
+ * at the 81st look, whether the flag is written 4,016 or 4,028 us after the start. */
 static void test_rhythm(void **state)
 {
     (void)state;
@@ -171,6 +171,33 @@ static void test_rhythm(void **state)
     SimTime early_ps = time_of(nap, 502000), late_ps = time_of(nap, 503500);
     assert_int_equal(early_ps, late_ps);
     assert_true(early_ps > 81 * 50 * PS_PER_US && early_ps < 82 * 50 * PS_PER_US);
+}
+
+/* Proves that a wait at an mbarrier that nothing completes is over when the time is that it was given: of 30 and of
+ * 50 us the one takes 20 us less. */
+static void test_time_limit(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD
+        ".visible .entry limit(.param .u64 out, .param .u32 ns) {\n" VARIABLES BEGIN
+        "@%p mbarrier.init.shared.b64 [%a], 5; bar.sync 0; ld.param.u32 %v, [ns];\n"
+        "mbarrier.try_wait.parity.shared.b64 %q, [%a], 0, %v; selp.u32 %w, 1, 0, %q; st.global.u32 [%o], %w; ret; }\n";
+    SimTime took_ps[2];
+    for (guint i = 0; i < 2; i++) {
+        World *world = world_new(WORLD_BYTES);
+        Loaded *loaded = world_load(world, 0, "limit.ptx", text);
+        const struct {
+            guint64 out;
+            guint32 ns;
+        } param = {world->va[0], i ? 50000 : 30000};
+        Ended ended = world_kernel(loaded, "limit", 1, 32, 0, &param);
+        assert_int_equal(ended.fault, PTX_FAULT_NONE);
+        assert_int_equal(word_of(world, 0, 0), 0);
+        took_ps[i] = ended.took_ps;
+        world_unload(loaded);
+        world_free(world);
+    }
+    assert_int_equal(took_ps[1] - took_ps[0], 20 * PS_PER_US);
 }
 
 /* Proves that a loop that looks at a clock, and one that counts, in a register or not, are not taken for ones that
@@ -202,6 +229,7 @@ static void test_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stuck), cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_rhythm), cmocka_unit_test(test_goes_on)};
+                                       cmocka_unit_test(test_rhythm), cmocka_unit_test(test_time_limit),
+                                       cmocka_unit_test(test_goes_on)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

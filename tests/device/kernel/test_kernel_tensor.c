@@ -207,8 +207,8 @@ static void test_members(void **state)
     world_free(world);
 }
 
-/* Proves that a tensor map that is copied is there when the copy is over: the launch takes longer by what a fence of the
- * system takes longer, once. */
+/* Proves that a tensor map that is copied is there when the copy is over: the launch takes longer by what a fence of
+ * the system takes longer, once. */
 static void test_map_copy_fences(void **state)
 {
     (void)state;
