@@ -106,6 +106,8 @@ fanout_SOURCES = \
 	cli/self/counted.c \
 	cli/self/counted.h \
 	cli/self/targets.c \
+	cli/self/typed.c \
+	cli/self/typed.h \
 	cli/self/baseline.c \
 	cli/system.c \
 	cli/system.h \

@@ -106,6 +106,17 @@ void stat_visit(const StatRegistry *registry, StatVisit visit, void *user)
     }
 }
 
+guint stat_list(const StatRegistry *registry, guint first, StatList list, void *user)
+{
+    for (; first < registry->entries->len; first++) {
+        const Entry *entry = &g_array_index(registry->entries, Entry, first);
+        for (const StatRow *row = entry->rows; row->name != NULL; row++)
+            if (row->type != STAT_HIST_T)
+                list(entry->path, row, entry->unit, user);
+    }
+    return first;
+}
+
 static void trace_row(const char *path, const StatRow *row, const void *value, void *user)
 {
     if (row->type == STAT_HIST_T || row->read)

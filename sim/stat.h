@@ -67,6 +67,14 @@ typedef void (*StatVisit)(const char *path, const StatRow *row, const void *valu
 /* In order of addition. value: a guint64, or a Hist, for the call only. */
 void stat_visit(const StatRegistry *registry, StatVisit visit, void *user);
 
+/* The rows themselves, but histograms, of what was added from the `first` on; what is returned is the next one's. */
+typedef void (*StatList)(const char *path, const StatRow *row, const void *unit, void *user);
+guint stat_list(const StatRegistry *registry, guint first, StatList list, void *user);
+static inline guint64 stat_read(const StatRow *row, const void *unit)
+{
+    return row->read ? row->read(unit) : *(const guint64 *)((const char *)unit + row->offset);
+}
+
 struct Sim;
 /* Every counter and peak that a member has as a signal of the waveform that `sim` writes, named by its path; before the
  * first run. Without a waveform it does nothing. */

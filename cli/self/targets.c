@@ -11,6 +11,7 @@
 #include "cli/live/progress.h"
 #include "cli/self/cost.h"
 #include "cli/self/counted.h"
+#include "cli/self/typed.h"
 
 #define PEERS_HEAP_NS 58.3
 #define MIB (1ull << 20)
@@ -203,6 +204,19 @@ static gboolean targets_of_instructions(Targets *targets)
     return rows != NULL;
 }
 
+/* ---- what people type */
+
+static gboolean targets_of_typed(Targets *targets)
+{
+    g_autoptr(GArray) rows = typed_rows(targets->runs, targets_heap_per_s, targets->error);
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const TypedRow *row = &g_array_index(rows, TypedRow, i);
+        g_autofree char *what = g_strdup_printf("%s: time over that of 9d1d89e", row->what);
+        targets_row(targets, what, row->figure, "", FALSE, row->target);
+    }
+    return rows != NULL;
+}
+
 /* ---- large collectives */
 
 static gboolean targets_of_collectives(Targets *targets)
@@ -341,6 +355,7 @@ ExitCode speed_targets(const Options *options, guint runs, GError **error)
         gboolean (*run)(Targets *targets);
     } parts[] = {{"what people wait for", targets_of_waits}, /* it forks: while this process's memory is fresh */
                  {"data", targets_of_data},                  /* so does it */
+                 {"whole commands", targets_of_typed},
                  {"instructions, counted by valgrind", targets_of_instructions},
                  {"uniform traffic", targets_of_packets},
                  {"collectives of 1 and 16 GiB", targets_of_collectives},

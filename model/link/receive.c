@@ -71,10 +71,6 @@ void link_credit_return(Link *link, Vc v, guint32 flits, SimTime due_ps)
 {
     LinkReturnRing *returning = &link->returning[v];
     guint32 n = returning->count;
-    if (n > 0 && link_return_last(returning)->at_ps == due_ps) { /* mostly so: nothing else changes */
-        link_return_last(returning)->flits += flits;
-        return;
-    }
     while (n > 0 && link_return_nth(returning, n - 1)->at_ps > due_ps)
         n--;
     if (n > 0 && link_return_nth(returning, n - 1)->at_ps == due_ps) {
@@ -103,7 +99,11 @@ void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
                     PROBE_EVENT(PROBE_CREDIT, link->path, link,
                                 (&(Packet){.kind = v == VC_CREQ ? PACKET_WRITE : PACKET_ACK, .flits = (guint8)flits}),
                                 due_ps));
-    link->ops->credit(link, v, flits, due_ps);
+    const LinkReturnRing *returning = &link->returning[v];
+    if (!link->boundary && returning->count && link_return_last(returning)->at_ps == due_ps)
+        link_return_last(returning)->flits += flits; /* mostly so: nothing else changes */
+    else
+        link->ops->credit(link, v, flits, due_ps);
 }
 
 guint64 link_credits_flying(const Link *link, Vc v)

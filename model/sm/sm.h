@@ -192,6 +192,7 @@ struct Sm {
     guint32 storing, asking; /* and how many of them store to other GPUs, and load from them; */
     guint32 loops;           /* and how many stored to others so far, or are about to */
     guint32 *out_keys;       /* SM_OUT_KEYS: how many of `out` have such a key, modulo; NULL: none has had one yet */
+    char path[32];           /* "gpu0.sm3", once an observer was shown something; else "" */
 };
 
 void sm_init(struct Gpu *gpu);

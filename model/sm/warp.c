@@ -182,20 +182,15 @@ gboolean warp_at_limit(Warp *warp, const Uop *uop)
     return TRUE;
 }
 
-/* To an observer. The SM's path is made by hand, not printed: it is made for every packet. */
-static void warp_show(const Sm *sm, const GpuRequest *request)
+/* To an observer, to whom the SM's path is made at its first packet. */
+static void warp_show(Sm *sm, const GpuRequest *request)
 {
     const Gpu *gpu = sm->gpu;
     const Packet packet = packet_new(request->kind, 0, gpu->id, 0, gpu_request_flits(gpu, request));
-    char path[64], digits[16];
-    guint at = sizeof digits - 1;
-    digits[at] = '\0';
-    for (guint32 id = sm->id; at == sizeof digits - 1 || id; id /= 10)
-        digits[--at] = (char)('0' + id % 10);
-    g_strlcpy(path, gpu->path, sizeof path);
-    g_strlcat(path, ".sm", sizeof path);
-    g_strlcat(path, digits + at, sizeof path);
-    gpu->fabric->probe(gpu->fabric->probe_user, PROBE_EVENT(PROBE_COALESCE, path, sm, &packet, sim_now_ps(gpu->sim)));
+    if (*sm->path == '\0')
+        g_snprintf(sm->path, sizeof sm->path, "%s.sm%u", gpu->path, sm->id);
+    gpu->fabric->probe(gpu->fabric->probe_user,
+                       PROBE_EVENT(PROBE_COALESCE, sm->path, sm, &packet, sim_now_ps(gpu->sim)));
 }
 
 gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)

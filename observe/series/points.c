@@ -6,9 +6,11 @@
 #define SUM(f) G_STRUCT_OFFSET(SeriesPoint, f)
 
 typedef struct {
-    guint64 before; /* value at the last sample */
-    guint8 role;    /* series_role() */
-    guint8 known;
+    guint64 before;      /* value at the last sample */
+    const StatRow *stat; /* of the registry; NULL: of operations */
+    const char *path;    /* of the unit */
+    const void *unit;
+    guint8 role; /* series_role() */
 } Row;
 
 struct SeriesPoints {
@@ -19,8 +21,10 @@ struct SeriesPoints {
     SimTime asked_ps, interval_ps, last_ps; /* asked_ps: the interval that is wanted; 0: as fine as may be */
     guint every, have;                      /* samples that a point has, and that the last one has so far */
     GArray *points;
-    GArray *rows; /* Row, in the order of the visit: of the registry, then of operations */
-    guint at;     /* of this visit */
+    GArray *rows;       /* Row of the registry: of a file all, of points those that they have */
+    guint listed;       /* so much of the registry was looked at */
+    GArray *operations; /* Row, in the order of the visit */
+    guint at;           /* of this visit */
     SimTime now_ps;
     SimTime idle_to_ps; /* nothing happened between last_ps and this; not later: it did */
     guint64 requests;   /* of all GPUs so far, */
@@ -30,9 +34,9 @@ struct SeriesPoints {
 
 static Row *series_row(SeriesPoints *series)
 {
-    if (series->at == series->rows->len)
-        g_array_set_size(series->rows, series->at + 1); /* zeros */
-    return &g_array_index(series->rows, Row, series->at++);
+    if (series->at == series->operations->len)
+        g_array_set_size(series->operations, series->at + 1); /* zeros */
+    return &g_array_index(series->operations, Row, series->at++);
 }
 
 /* What happened since the last sample, or stands now; a line of the file where there is something to say. */
@@ -52,21 +56,27 @@ static guint64 series_note(SeriesPoints *series, Row *row, const StatsLine *what
     return value;
 }
 
-static void series_visit(const char *path, const StatRow *stat, const void *value, void *user)
+/* A row that nothing is made of is left out here, and not at each sample. */
+static void series_list(const char *path, const StatRow *stat, const void *unit, void *user)
 {
     SeriesPoints *series = user;
-    if (stat->type == STAT_HIST_T)
-        return;
-    Row *row = series_row(series);
-    if (!row->known) {
-        row->role = series_role(path, stat);
-        row->known = TRUE;
+    const Row row = {.stat = stat, .path = path, .unit = unit, .role = series_role(path, stat)};
+    if (row.role || series->file)
+        g_array_append_val(series->rows, row);
+}
+
+static void series_visit(SeriesPoints *series)
+{
+    series->listed = stat_list(series->fabric->stats, series->listed, series_list, series);
+    for (guint i = 0; i < series->rows->len; i++) {
+        Row *row = &g_array_index(series->rows, Row, i);
+        const StatRow *stat = row->stat;
+        const guint64 now = stat_read(stat, row->unit);
+        if (now == row->before && (stat->type == STAT_COUNTER_T || now == 0)) /* so it is with most */
+            continue;
+        const StatsLine line = {.where = row->path, .statistic = stat->name, .type = stat->type, .unit = stat->unit};
+        series_role_add(row->role, &series->sample, series_note(series, row, &line, now));
     }
-    if (!row->role && !series->file)
-        return;
-    const StatsLine line = {.where = path, .statistic = stat->name, .type = stat->type, .unit = stat->unit};
-    const guint64 what = series_note(series, row, &line, *(const guint64 *)value);
-    series_role_add(row->role, &series->sample, what);
 }
 
 /* Answered requests of one target class, by kind. Rows stand in the order of the tables: one that comes up later, with
@@ -93,7 +103,7 @@ static void series_all_operations(SeriesPoints *series)
     series_operations(series, &fabric->op_local, "own memory", FALSE);
     series_operations(series, &fabric->op_remote, "other GPUs", TRUE);
     for (guint i = 1; i < fabric->op_object->len; i++) {
-        g_autofree char *where = g_strdup_printf("multicast %u", i);
+        g_autofree char *where = series->file ? g_strdup_printf("multicast %u", i) : NULL;
         series_operations(series, g_ptr_array_index(fabric->op_object, i), where, TRUE);
     }
 }
@@ -174,7 +184,7 @@ static void points_take(SeriesPoints *series, SimTime at_ps, SimTime until_ps)
     series->now_ps = at_ps;
     series->at = 0;
     series->sample = (SeriesPoint){.from_ps = series->begin_ps + series->last_ps, .to_ps = series->begin_ps + at_ps};
-    stat_visit(fabric->stats, series_visit, series);
+    series_visit(series);
     series_all_operations(series);
     series_add_point(series);
     series->last_ps = at_ps;
@@ -231,6 +241,7 @@ SeriesPoints *series_points_new(Fabric *fabric, SimTime interval_ps, SimTime beg
     series->every = 1;
     series->points = g_array_new(FALSE, FALSE, sizeof(SeriesPoint));
     series->rows = g_array_new(FALSE, TRUE, sizeof(Row));
+    series->operations = g_array_new(FALSE, TRUE, sizeof(Row));
     series->last_ps = sim_now_ps(fabric->sim);
     return series;
 }
@@ -249,6 +260,7 @@ void series_points_free(SeriesPoints *series)
         return;
     g_array_free(series->points, TRUE);
     g_array_free(series->rows, TRUE);
+    g_array_free(series->operations, TRUE);
     g_free(series->run);
     g_free(series);
 }

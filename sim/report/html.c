@@ -22,11 +22,11 @@ static void html_cell(GString *out, const Cell *cell)
     else
         g_string_append(out, is_no ? "<td class=\"no\">" : "<td>");
     if (cell->type == CELL_BOOL && cell->text)
-        markup_append(out, "%s", is_no ? "NO" : "yes");
+        g_string_append(out, is_no ? "NO" : "yes");
     else if (cell->type == CELL_FLAG && cell->text)
-        markup_append(out, "%s", cell->text[0] == 't' ? "yes" : "");
+        g_string_append(out, cell->text[0] == 't' ? "yes" : "");
     else
-        markup_append(out, "%s", cell->text ? cell->text : "\xe2\x80\x93");
+        markup_text(out, cell->text ? cell->text : "\xe2\x80\x93");
     g_string_append(out, "</td>");
 }
 

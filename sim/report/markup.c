@@ -1,6 +1,8 @@
 /* Text and numbers inside the markup of pages and of their pictures. */
 #include "sim/report/parts.h"
 
+#include <string.h>
+
 void markup_append(GString *out, const char *format, ...)
 {
     va_list args;
@@ -9,6 +11,21 @@ void markup_append(GString *out, const char *format, ...)
     va_end(args);
     g_string_append(out, text);
     g_free(text);
+}
+
+/* Most words are digits and letters, which stand for themselves. */
+static gboolean markup_is_plain(const char *text)
+{
+    for (; *text; text++)
+        if ((guchar)*text < ' ' || (guchar)*text > '~' || strchr("&<>\"'", *text))
+            return FALSE;
+    return TRUE;
+}
+
+void markup_text(GString *out, const char *text)
+{
+    g_autofree char *escaped = markup_is_plain(text) ? NULL : g_markup_escape_text(text, -1);
+    g_string_append(out, escaped ? escaped : text);
 }
 
 void markup_number(GString *out, const char *format, const char *name, double value)

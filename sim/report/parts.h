@@ -70,6 +70,7 @@ static inline const Cell *table_cell(const Table *table, guint row, guint column
 
 /* Markup: text whose arguments are escaped; an attribute whose number has that format ("%.1f") in every locale. */
 void markup_append(GString *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void markup_text(GString *out, const char *text);
 void markup_number(GString *out, const char *format, const char *name, double value);
 
 /* Their pieces, for reports that grow (stream.h). width: one for each column, at least as wide as wanted. */

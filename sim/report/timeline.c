@@ -15,6 +15,7 @@ struct Timeline {
     GHashTable *named;   /* the first group of each name */
     GHashTable *tracks;  /* of timeline_find_track(), by group and name */
     GPtrArray *left_out; /* char * */
+    GString *line;       /* of the event at hand */
     guint64 bytes;
     SimTime last_ps; /* of all that was added */
     guint64 arrows;
@@ -36,80 +37,124 @@ Timeline *timeline_open(const char *path, GError **error)
     timeline->named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     timeline->tracks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     timeline->left_out = g_ptr_array_new_with_free_func(g_free);
+    timeline->line = g_string_new(NULL);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
     return timeline;
 }
 
-/* ---- one event: begin, members, end */
+/* ---- one event: begin, members, end. A large file is some millions of them, so that they are put together here;
+ * yajl writes the strings in which something is to be escaped. */
 
-static void event_string(yajl_gen gen, const char *text)
+static gboolean event_is_plain(const char *text)
 {
-    char *valid = g_utf8_make_valid(text, -1);
-    yajl_gen_string(gen, (const unsigned char *)valid, strlen(valid));
-    g_free(valid);
+    for (; *text; text++)
+        if ((guchar)*text < ' ' || (guchar)*text > '~' || *text == '"' || *text == '\\')
+            return FALSE;
+    return TRUE;
 }
 
-static void event_text(yajl_gen gen, const char *key, const char *text)
+static void event_quote(GString *line, const char *plain)
 {
-    event_string(gen, key);
-    event_string(gen, text);
+    g_string_append_c(line, '"');
+    g_string_append(line, plain);
+    g_string_append_c(line, '"');
 }
 
-static void event_number(yajl_gen gen, const char *key, guint64 value)
+static void event_string(GString *line, const char *text)
 {
-    char text[32];
-    g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT, value);
-    event_string(gen, key);
-    yajl_gen_number(gen, text, strlen(text));
-}
-
-static void event_time(yajl_gen gen, const char *key, SimTime time_ps)
-{
-    char text[40];
-    g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT ".%06" G_GUINT64_FORMAT, time_ps / PS_PER_US,
-               time_ps % PS_PER_US);
-    event_string(gen, key);
-    yajl_gen_number(gen, text, strlen(text));
-}
-
-static void event_time_of(Timeline *timeline, yajl_gen gen, const char *key, SimTime time_ps)
-{
-    timeline->last_ps = MAX(timeline->last_ps, time_ps);
-    event_time(gen, key, time_ps);
-}
-
-static yajl_gen event_begin(const char *phase, const char *name, guint32 group, guint32 track)
-{
+    if (event_is_plain(text)) {
+        event_quote(line, text);
+        return;
+    }
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
     yajl_gen gen = yajl_gen_alloc(NULL);
-    yajl_gen_map_open(gen);
-    event_text(gen, "ph", phase);
-    event_text(gen, "name", name);
-    event_number(gen, "pid", group);
-    event_number(gen, "tid", track);
-    return gen;
+    const unsigned char *escaped;
+    size_t length;
+    yajl_gen_string(gen, (const unsigned char *)valid, strlen(valid));
+    yajl_gen_get_buf(gen, &escaped, &length);
+    g_string_append_len(line, (const char *)escaped, (gssize)length);
+    yajl_gen_free(gen);
 }
 
-static void event_end(Timeline *timeline, yajl_gen gen)
+static void event_key(GString *line, const char *key)
 {
-    const unsigned char *text;
-    size_t len;
-    yajl_gen_map_close(gen);
-    yajl_gen_get_buf(gen, &text, &len);
-    fputs(timeline->any ? ",\n" : "\n", timeline->file);
-    fwrite(text, 1, len, timeline->file);
-    timeline->bytes += len + 2;
+    if (line->str[line->len - 1] != '{')
+        g_string_append_c(line, ',');
+    event_quote(line, key);
+    g_string_append_c(line, ':');
+}
+
+static void event_open(GString *line, const char *key)
+{
+    event_key(line, key);
+    g_string_append_c(line, '{');
+}
+
+static void event_text(GString *line, const char *key, const char *text)
+{
+    event_key(line, key);
+    event_string(line, text);
+}
+
+/* With at least so many digits. */
+static void event_digits(GString *line, guint64 value, guint digits)
+{
+    char text[24];
+    guint at = sizeof text;
+    for (; value || at + digits > sizeof text; value /= 10)
+        text[--at] = (char)('0' + value % 10);
+    g_string_append_len(line, text + at, (gssize)(sizeof text - at));
+}
+
+static void event_number(GString *line, const char *key, guint64 value)
+{
+    event_key(line, key);
+    event_digits(line, value, 1);
+}
+
+static void event_time(GString *line, const char *key, SimTime time_ps)
+{
+    event_number(line, key, time_ps / PS_PER_US);
+    g_string_append_c(line, '.');
+    event_digits(line, time_ps % PS_PER_US, 6);
+}
+
+static void event_value(GString *line, const char *key, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    event_key(line, key);
+    if (value >= 1 && value < 1e6 && value == (double)(guint32)value) /* the same, sooner */
+        event_digits(line, (guint32)value, 1);
+    else
+        g_string_append(line, g_ascii_formatd(text, sizeof text, "%.6g", value));
+}
+
+static GString *event_begin(Timeline *timeline, const char *phase, const char *name, guint32 group, guint32 track)
+{
+    g_string_assign(timeline->line, timeline->any ? ",\n{" : "\n{");
+    event_text(timeline->line, "ph", phase);
+    event_text(timeline->line, "name", name);
+    event_number(timeline->line, "pid", group);
+    event_number(timeline->line, "tid", track);
+    return timeline->line;
+}
+
+static void event_end(Timeline *timeline)
+{
+    const GString *line = timeline->line;
+    g_string_append_c(timeline->line, '}');
+    fwrite(line->str, 1, line->len, timeline->file);
+    timeline->bytes += line->len + !timeline->any;
     timeline->any = TRUE;
-    yajl_gen_free(gen);
 }
 
 static void timeline_add_name(Timeline *timeline, const char *what, guint32 group, guint32 track, const char *name)
 {
-    yajl_gen gen = event_begin("M", what, group, track);
-    event_string(gen, "args");
-    yajl_gen_map_open(gen);
-    event_text(gen, "name", name);
-    yajl_gen_map_close(gen);
-    event_end(timeline, gen);
+    GString *line = event_begin(timeline, "M", what, group, track);
+    event_open(line, "args");
+    event_text(line, "name", name);
+    g_string_append_c(line, '}');
+    event_end(timeline);
 }
 
 /* ---- groups, tracks and what is on them. Numbers begin with 1; 0 is "none" to viewers. */
@@ -167,18 +212,17 @@ void timeline_add_slice_with(Timeline *timeline, guint32 track, const char *name
     if (!timeline)
         return;
     g_assert(end_ps >= start_ps);
-    yajl_gen gen = event_begin("X", name, timeline_group_of(timeline, track), track);
+    GString *line = event_begin(timeline, "X", name, timeline_group_of(timeline, track), track);
     timeline->last_ps = MAX(timeline->last_ps, end_ps);
-    event_time(gen, "ts", start_ps);
-    event_time(gen, "dur", end_ps - start_ps);
+    event_time(line, "ts", start_ps);
+    event_time(line, "dur", end_ps - start_ps);
     if (facts) {
-        event_string(gen, "args");
-        yajl_gen_map_open(gen);
+        event_open(line, "args");
         for (; *facts; facts += 2)
-            event_text(gen, facts[0], facts[1]);
-        yajl_gen_map_close(gen);
+            event_text(line, facts[0], facts[1]);
+        g_string_append_c(line, '}');
     }
-    event_end(timeline, gen);
+    event_end(timeline);
 }
 
 void timeline_add_slice(Timeline *timeline, guint32 track, const char *name, SimTime start_ps, SimTime end_ps)
@@ -189,13 +233,13 @@ void timeline_add_slice(Timeline *timeline, guint32 track, const char *name, Sim
 /* Viewers join the two ends by "id", and bind each to the slice that is open there on its track. */
 static void timeline_add_end(Timeline *timeline, const char *phase, guint32 track, SimTime at_ps)
 {
-    yajl_gen gen = event_begin(phase, "follows", timeline_group_of(timeline, track), track);
-    event_text(gen, "cat", "follows");
-    event_number(gen, "id", timeline->arrows);
-    event_time(gen, "ts", at_ps);
+    GString *line = event_begin(timeline, phase, "follows", timeline_group_of(timeline, track), track);
+    event_text(line, "cat", "follows");
+    event_number(line, "id", timeline->arrows);
+    event_time(line, "ts", at_ps);
     if (*phase == 'f')
-        event_text(gen, "bp", "e");
-    event_end(timeline, gen);
+        event_text(line, "bp", "e");
+    event_end(timeline);
 }
 
 void timeline_add_arrow(Timeline *timeline, guint32 from_track, SimTime from_ps, guint32 to_track, SimTime to_ps)
@@ -213,16 +257,13 @@ void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, S
     if (!timeline)
         return;
     g_assert(group >= 1 && group <= timeline->groups);
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-    yajl_gen gen = event_begin("C", name, group, 0);
-    event_time_of(timeline, gen, "ts", at_ps);
-    event_string(gen, "args");
-    yajl_gen_map_open(gen);
-    event_string(gen, "value");
-    g_ascii_formatd(text, sizeof text, "%.6g", value);
-    yajl_gen_number(gen, text, strlen(text));
-    yajl_gen_map_close(gen);
-    event_end(timeline, gen);
+    GString *line = event_begin(timeline, "C", name, group, 0);
+    timeline->last_ps = MAX(timeline->last_ps, at_ps);
+    event_time(line, "ts", at_ps);
+    event_open(line, "args");
+    event_value(line, "value", value);
+    g_string_append_c(line, '}');
+    event_end(timeline);
 }
 
 /* ---- what is left out, and the end */
@@ -263,15 +304,10 @@ static void timeline_write_left_out(Timeline *timeline)
     fputs("\n]", timeline->file);
     if (!all)
         return;
-    yajl_gen gen = yajl_gen_alloc(NULL);
-    const unsigned char *text;
-    size_t len;
-    event_string(gen, all);
-    yajl_gen_get_buf(gen, &text, &len);
-    fputs(",\"otherData\":{\"left out\":", timeline->file);
-    fwrite(text, 1, len, timeline->file);
-    fputc('}', timeline->file);
-    yajl_gen_free(gen);
+    g_string_assign(timeline->line, ",\"otherData\":{");
+    event_text(timeline->line, "left out", all);
+    g_string_append_c(timeline->line, '}');
+    fwrite(timeline->line->str, 1, timeline->line->len, timeline->file);
 }
 
 gboolean timeline_close(Timeline *timeline, GError **error)
@@ -286,6 +322,7 @@ gboolean timeline_close(Timeline *timeline, GError **error)
     g_hash_table_destroy(timeline->named);
     g_hash_table_destroy(timeline->tracks);
     g_ptr_array_free(timeline->left_out, TRUE);
+    g_string_free(timeline->line, TRUE);
     g_free(timeline->path);
     g_free(timeline);
     return !bad;
