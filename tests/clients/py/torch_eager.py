@@ -17,6 +17,7 @@ out = torch.empty(0, device="cuda")
 torch.add(a.cuda(), 1, out=out)
 assert torch.equal(out.cpu(), a + 1)
 assert torch.equal(a.cuda()[:, ::2].cpu(), a[:, ::2])
+assert torch.equal((a.cuda().t() + 1).cpu(), a.t() + 1) and (a.cuda().t() + 1).stride() == (1, 32)
 assert torch.equal(torch.cat([a.cuda(1), a.cuda(1)]).sort(0)[0].cpu(), torch.cat([a, a]).sort(0)[0])
 assert torch.equal(a.cuda().to("cuda:1").cpu(), a)
 
