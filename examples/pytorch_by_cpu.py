@@ -26,6 +26,9 @@ SUMS = {"mm", "bmm", "addmm", "baddbmm", "sum", "mean", "native_layer_norm", "na
         "native_group_norm", "native_group_norm_backward", "_fused_rms_norm", "_fused_rms_norm_backward",
         "embedding_dense_backward", "convolution", "convolution_backward"}
 STATISTICS = {"native_layer_norm", "native_group_norm", "_fused_rms_norm"}  # their means and deviations stay f32
+ARITHMETIC = {"add", "sub", "mul", "div"}
+# These choose a library of GPUs before they come to a kernel.
+CHOOSING = "aten::convolution", "aten::convolution_backward"
 HALVES = torch.float16, torch.bfloat16
 
 
@@ -110,7 +113,10 @@ def arguments(func, args, kwargs, host_args, host_kwargs):
 
 
 def numbers_as_tensors(func, args):
-    """Python's numbers in the place of tensors, which PyTorch has unwrapped on the way here."""
+    """Python's numbers in the place of tensors, which PyTorch has unwrapped on the way here. Arithmetic takes them as
+    they are, so that a single number's type is not that of a tensor of f32."""
+    if name_of(func).rstrip("_") in ARITHMETIC:
+        return args
     kinds = [str(argument.type) for argument in func._schema.arguments]
     return [torch.tensor(x) if isinstance(x, (int, float, complex)) and kinds[i] in ("Tensor", "Optional[Tensor]") else x
             for i, x in enumerate(args)]
@@ -161,7 +167,7 @@ def install():
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a kernel is replaced is what is wanted
-        for name in torch._C._dispatch_get_registrations_for_dispatch_key("CUDA"):
+        for name in [*torch._C._dispatch_get_registrations_for_dispatch_key("CUDA"), *CHOOSING]:
             space, _, word = name.partition("::")
             base, _, overload = word.partition(".")
             if space != "aten" or base in PLAIN or base == "copy_":
