@@ -26,6 +26,7 @@ SUMS = {"mm", "bmm", "addmm", "baddbmm", "sum", "mean", "native_layer_norm", "na
         "native_group_norm", "native_group_norm_backward", "_fused_rms_norm", "_fused_rms_norm_backward",
         "embedding_dense_backward", "convolution", "convolution_backward"}
 STATISTICS = {"native_layer_norm", "native_group_norm", "_fused_rms_norm"}  # their means and deviations stay f32
+PRODUCTS = {"mm", "bmm", "addmm", "baddbmm"}
 ARITHMETIC = {"add", "sub", "mul", "div"}
 # These choose a library of GPUs before they come to a kernel.
 CHOOSING = "aten::convolution", "aten::convolution_backward"
@@ -101,6 +102,15 @@ def summed(func, args, kwargs):
     return tree_map(lambda x: x.to(halves[0]) if isinstance(x, torch.Tensor) and x.dtype == torch.float32 else x, result)
 
 
+def widened(func, args, kwargs):
+    """Products with an `out_dtype`, which GPUs alone have: of operands of that type."""
+    kind = kwargs.get("out_dtype") or next(x for x in args if isinstance(x, torch.dtype))
+    more = {k: v for k, v in kwargs.items() if k not in ("out", "out_dtype")}
+    operands = [x.to(kind) for x in args if isinstance(x, torch.Tensor)]
+    result = getattr(torch.ops.aten, name_of(func)).default(*operands, **more)
+    return result if kwargs.get("out") is None else kwargs["out"].copy_(result)
+
+
 def arguments(func, args, kwargs, host_args, host_kwargs):
     """Each tensor that the operator changes, with its image on the CPU."""
     for i, argument in enumerate(func._schema.arguments):
@@ -125,6 +135,8 @@ def numbers_as_tensors(func, args):
 def by_cpu(func):
     """The operator on tensors of a GPU: on the CPU, with what it changes brought back."""
     compute = summed if name_of(func) in SUMS and "out" not in func._overloadname else lambda f, a, k: f(*a, **k)
+    if func._overloadname in ("dtype", "dtype_out") and name_of(func) in PRODUCTS:
+        compute = widened
 
     def run(*args, **kwargs):
         flat, shape = tree_flatten((args, kwargs))
