@@ -26,6 +26,10 @@ SUMS = {"mm", "bmm", "addmm", "baddbmm", "sum", "mean", "native_layer_norm", "na
         "native_group_norm", "native_group_norm_backward", "_fused_rms_norm", "_fused_rms_norm_backward",
         "embedding_dense_backward", "convolution", "convolution_backward"}
 STATISTICS = {"native_layer_norm", "native_group_norm", "_fused_rms_norm"}  # their means and deviations stay f32
+PRODUCTS = {"mm", "bmm", "addmm", "baddbmm"}
+ARITHMETIC = {"add", "sub", "mul", "div"}
+# These choose a library of GPUs before they come to a kernel.
+CHOOSING = "aten::convolution", "aten::convolution_backward"
 HALVES = torch.float16, torch.bfloat16
 
 
@@ -35,7 +39,12 @@ def on_gpu(x):
 
 def is_dense(x):
     """Without holes and overlaps, so that a copy of its bytes is a copy of it."""
-    return x.is_contiguous() or torch._prims_common.is_non_overlapping_and_dense(x)
+    step = 1
+    for stride, size in sorted((stride, size) for stride, size in zip(x.stride(), x.size()) if size != 1):
+        if stride != step:
+            return x.numel() == 0
+        step *= size
+    return True
 
 
 def is_plain_copy(to, source):
@@ -93,6 +102,15 @@ def summed(func, args, kwargs):
     return tree_map(lambda x: x.to(halves[0]) if isinstance(x, torch.Tensor) and x.dtype == torch.float32 else x, result)
 
 
+def widened(func, args, kwargs):
+    """Products with an `out_dtype`, which GPUs alone have: of operands of that type."""
+    kind = kwargs.get("out_dtype") or next(x for x in args if isinstance(x, torch.dtype))
+    more = {k: v for k, v in kwargs.items() if k not in ("out", "out_dtype")}
+    operands = [x.to(kind) for x in args if isinstance(x, torch.Tensor)]
+    result = getattr(torch.ops.aten, name_of(func)).default(*operands, **more)
+    return result if kwargs.get("out") is None else kwargs["out"].copy_(result)
+
+
 def arguments(func, args, kwargs, host_args, host_kwargs):
     """Each tensor that the operator changes, with its image on the CPU."""
     for i, argument in enumerate(func._schema.arguments):
@@ -105,7 +123,10 @@ def arguments(func, args, kwargs, host_args, host_kwargs):
 
 
 def numbers_as_tensors(func, args):
-    """Python's numbers in the place of tensors, which PyTorch has unwrapped on the way here."""
+    """Python's numbers in the place of tensors, which PyTorch has unwrapped on the way here. Arithmetic takes them as
+    they are, so that a single number's type is not that of a tensor of f32."""
+    if name_of(func).rstrip("_") in ARITHMETIC:
+        return args
     kinds = [str(argument.type) for argument in func._schema.arguments]
     return [torch.tensor(x) if isinstance(x, (int, float, complex)) and kinds[i] in ("Tensor", "Optional[Tensor]") else x
             for i, x in enumerate(args)]
@@ -114,6 +135,8 @@ def numbers_as_tensors(func, args):
 def by_cpu(func):
     """The operator on tensors of a GPU: on the CPU, with what it changes brought back."""
     compute = summed if name_of(func) in SUMS and "out" not in func._overloadname else lambda f, a, k: f(*a, **k)
+    if func._overloadname in ("dtype", "dtype_out") and name_of(func) in PRODUCTS:
+        compute = widened
 
     def run(*args, **kwargs):
         flat, shape = tree_flatten((args, kwargs))
@@ -156,7 +179,7 @@ def install():
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a kernel is replaced is what is wanted
-        for name in torch._C._dispatch_get_registrations_for_dispatch_key("CUDA"):
+        for name in [*torch._C._dispatch_get_registrations_for_dispatch_key("CUDA"), *CHOOSING]:
             space, _, word = name.partition("::")
             base, _, overload = word.partition(".")
             if space != "aten" or base in PLAIN or base == "copy_":

@@ -481,7 +481,8 @@ EXTRA_DIST += \
 	tests/clients/py/core_saxpy.py \
 	tests/clients/py/torch_cuda.py \
 	tests/clients/py/torch_multimem.py \
-	tests/clients/py/torch_block.py tests/clients/py/torch_ddp.py tests/clients/py/torch_eager.py \
+	tests/clients/py/small_cases.py tests/clients/py/torch_block.py tests/clients/py/torch_ddp.py \
+	tests/clients/py/torch_eager.py \
 	tests/clients/py/torch_ranks.py \
 	tests/clients/runtime.cu \
 	tests/clients/runtime_groups.cu \

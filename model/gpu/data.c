@@ -28,14 +28,14 @@ static void gpu_touch_atomic(const Txn *txn, guint8 *memory, const guint8 *data)
     }
 }
 
-/* Operations that another room gives: element after element. An element below a word stands alone in its request. */
+/* Operations that another room gives: element after element. One below a word stands alone in its request, or those of
+ * a vector fill the words that are touched. */
 static void gpu_touch_call(const Fabric *fabric, const Txn *txn, guint8 *memory, const guint8 *data)
 {
-    guint32 bytes = fabric->atomic->bytes(txn->type), words = MAX(bytes / 4, 1u);
-    for (guint32 w = 0; w * 4 < txn->bytes; w += words)
-        if (txn->word_mask >> w % 32 & 1)
-            fabric->atomic->apply(txn->type, txn->acc, memory + w * 4, data + w * 4,
-                                  data + DATA_SLOT_BYTES / 2 + w * 4);
+    guint32 bytes = fabric->atomic->bytes(txn->type);
+    for (guint32 at = 0; at < txn->bytes; at += bytes)
+        if (txn->word_mask >> at / 4 % 32 & 1)
+            fabric->atomic->apply(txn->type, txn->acc, memory + at, data + at, data + DATA_SLOT_BYTES / 2 + at);
 }
 
 static void gpu_touch_write(const Txn *txn, guint8 *memory, const guint8 *data)

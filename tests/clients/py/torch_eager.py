@@ -1,5 +1,6 @@
 """Proves that eager operators on GPU tensors give what the CPU gives, where examples/pytorch_by_cpu.py runs this: products,
-views that are written, copies that change type or layout, outputs in place and by `out`, gradients, an optimiser."""
+views that are written, copies that change type or layout, outputs in place and by `out`, convolutions, gradients, an
+optimiser."""
 
 import torch
 
@@ -17,8 +18,23 @@ out = torch.empty(0, device="cuda")
 torch.add(a.cuda(), 1, out=out)
 assert torch.equal(out.cpu(), a + 1)
 assert torch.equal(a.cuda()[:, ::2].cpu(), a[:, ::2])
+assert torch.equal((a.cuda().t() + 1).cpu(), a.t() + 1) and (a.cuda().t() + 1).stride() == (1, 32)
 assert torch.equal(torch.cat([a.cuda(1), a.cuda(1)]).sort(0)[0].cpu(), torch.cat([a, a]).sort(0)[0])
+halves = a.half(), b.half()
+wide = torch.ones(64, 16, device="cuda")
+torch.addmm(wide, halves[0].cuda(), halves[1].cuda(), out_dtype=torch.float32, out=wide)
+torch.testing.assert_close(wide.cpu(), 1 + halves[0].float() @ halves[1].float())
+one = a.half().cuda().sum()
+assert (one * 0.1).dtype == (one / 3 - 1).dtype == torch.float16 and torch.equal((one * 0.1).cpu(), one.cpu() * 0.1)
 assert torch.equal(a.cuda().to("cuda:1").cpu(), a)
+
+image, kernel = torch.rand(1, 2, 5, 5, generator=cpu), torch.rand(4, 2, 3, 3, generator=cpu)
+found = []
+for device in "cpu", "cuda":
+    weight = kernel.detach().to(device).requires_grad_()
+    torch.nn.functional.conv2d(image.to(device), weight).square().sum().backward()
+    found.append(weight.grad.cpu())
+torch.testing.assert_close(*found)
 
 models = []
 for device in "cpu", "cuda":

@@ -124,9 +124,43 @@ static void test_bulk_halves(void **state)
     world_free(world);
 }
 
+static const char vectors[] =
+    ".version 8.6\n.target sm_90\n.address_size 64\n"
+    ".visible .entry vectors(.param .u64 own, .param .u64 peer)\n{\n"
+    ".reg .b64 %d<5>; .reg .b32 %r<5>; .reg .b16 %h<20>; .reg .pred %p;\n"
+    "ld.param.u64 %d1, [own]; ld.param.u64 %d2, [peer]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 1;\n"
+    "mul.wide.u32 %d3, %r2, 4; add.s64 %d3, %d1, %d3; mov.b16 %h1, 0x3f80; mov.b16 %h2, 0x4000;\n"
+    "red.global.add.noftz.v2.bf16 [%d3], {%h1, %h2};\n"
+    "mov.b16 %h3, 0x3c00; mov.b16 %h4, 0x4000; mov.b16 %h5, 0x4200; mov.b16 %h6, 0x4400;\n"
+    "red.global.add.noftz.v4.f16 [%d1+16], {%h3, %h4, %h5, %h6};\n"
+    "red.global.add.noftz.v8.bf16 [%d2], {%h1, %h2, %h1, %h2, %h1, %h2, %h1, %h2};\n"
+    "setp.ne.u32 %p, %r1, 0; @%p bra $E; add.s64 %d4, %d1, 32;\n"
+    "red.global.add.noftz.v2.bf16 [%d4], {%h1, %h2};\n"
+    "atom.global.add.noftz.v2.bf16 {%h7, %h8}, [%d4], {%h1, %h2}; st.global.v2.b16 [%d4+4], {%h7, %h8};\n$E: ret;\n}\n";
+
+/* Proves that atomics on vectors of 16-bit elements reach every element, of the own memory and a peer's, and bring what
+ * each held: 1 and 2 of 16 lanes make 16 and 32, 1 to 4 of 32 lanes 32, 64, 96 and 128; one lane's twice 2 and 4, and
+ * its second brings 1 and 2. */
+static void test_vector_halves(void **state)
+{
+    (void)state;
+    static const guint16 own[] = {0x4180, 0x4200, 0x4180, 0x4200, 0, 0, 0,      0,      0x5000, 0x5400,
+                                  0x5600, 0x5800, 0,      0,      0, 0, 0x4000, 0x4080, 0x3f80, 0x4000};
+    static const guint16 peer[] = {0x4200, 0x4280, 0x4200, 0x4280, 0x4200, 0x4280, 0x4200, 0x4280, 0};
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "vectors.ptx", vectors);
+    guint64 args[2] = {world->va[0], world->va[1]};
+    assert_int_equal(world_kernel(loaded, "vectors", 1, 32, 0, args).fault, PTX_FAULT_NONE);
+    assert_memory_equal(world->region[0]->host, own, sizeof own);
+    assert_memory_equal(world->region[1]->host, peer, sizeof peer);
+    world_unload(loaded);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_word), cmocka_unit_test(test_beside),
-                                       cmocka_unit_test(test_peer), cmocka_unit_test(test_bulk_halves)};
+                                       cmocka_unit_test(test_peer), cmocka_unit_test(test_bulk_halves),
+                                       cmocka_unit_test(test_vector_halves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
