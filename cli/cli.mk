@@ -99,6 +99,7 @@ fanout_SOURCES = \
 	cli/self/cost.c \
 	cli/self/cost.h \
 	cli/self/list.c \
+	cli/self/fabric_kernels.c \
 	cli/self/kernels.c \
 	cli/self/interleave.c \
 	cli/self/speed.c \

@@ -22,6 +22,10 @@ double speed_sim_holds_per_s(guint pending, guint64 holds, SimCalendar calendar,
 /* Millions of warp-instructions a second of CPU time: "copy", "sum" (kernels.c). */
 double speed_kernel_Minstructions_per_s(const char *loop);
 
+/* The same of a kernel with the fabric simulated (fabric_kernels.c): "fill", "compare", "copy", "sum", "reduce",
+ * "norm", "mma", "wgmma". GError: it cannot run on the options' system. */
+gboolean speed_fabric_kernel(const Options *options, const char *name, double *Minstructions_per_s, GError **error);
+
 double speed_wall_s(void); /* since some moment: what two threads are measured by */
 
 void speed_sort(double *values, guint n);

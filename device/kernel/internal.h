@@ -55,7 +55,6 @@ struct KernelWarp {
     SimTime counted_ps;
     PtxAccess *access;  /* being given to the LSU */
     guint32 left;       /* its lanes that are not yet */
-    gboolean is_run;    /* ptx_access_is_run(), which it was asked once */
     guint32 multicast;  /* lanes of a plain store that write to a multicast address */
     guint32 block_at;   /* the same of bulk copies */
     guint32 loads;      /* KernelLoads under way */

@@ -11,23 +11,8 @@
 
 /* ---- addresses */
 
-/* All lanes at once. FALSE: they may touch different things, or what one of them must not. */
-static gboolean check_run(KernelWarp *warp, const PtxAccess *access)
-{
-    guint bytes = PTX_LANES * access->width;
-    if (!warp->is_run || kernel_wrong_at(warp, access, access->va[0], bytes))
-        return FALSE;
-    const VasMapping *mapping = vas_find(warp->cta->launch->vas, access->va[0]);
-    if (mapping->object && access->kind == PTX_ACCESS_STORE)
-        return FALSE;
-    kernel_account_bytes(warp->cta->launch, mapping, bytes);
-    return TRUE;
-}
-
 static gboolean check_lanes(KernelWarp *warp, const PtxAccess *access)
 {
-    if (check_run(warp, access))
-        return TRUE;
     const VasMapping *mapping = NULL;
     guint64 good_from = 1, good_to = 0, bytes = 0; /* of the lane before: its mapping, and what lanes touch of it */
     for (guint32 left = access->mask; left; left &= left - 1) {
@@ -134,15 +119,10 @@ static void next_lanes(KernelWarp *warp, Uop *uop, guint32 lanes)
     gboolean contiguous = TRUE, stores = !is_load((UopKind)uop->kind) || uop->kind == UOP_ATOM;
     gboolean whole = is_run(lanes) && (guint)__builtin_popcount(lanes) <= most; /* all at once, side by side */
     guint32 taken = 0;
-    if (whole && warp->is_run && !uop->second) {
-        taken = lanes;
-        n = (guint)__builtin_popcount(lanes);
-        lane_va[0] = access->va[__builtin_ctz(lanes)];
-    }
     if (stores && whole)
         memcpy(warp->out_bytes, access->bytes + (guint)__builtin_ctz(lanes) * width,
                (gsize)__builtin_popcount(lanes) * width);
-    for (guint32 left = lanes & ~taken; left && n < most; left &= left - 1, n++) {
+    for (guint32 left = lanes; left && n < most; left &= left - 1, n++) {
         guint lane = (guint)__builtin_ctz(left);
         taken |= 1u << lane;
         lane_va[n] = access->va[lane];

@@ -69,46 +69,14 @@ static guint8 sectors_of(guint64 va, guint width)
     return (guint8)((2u << last) - (1u << first));
 }
 
-/* What an access touches, a line or a lane after the other: lines where its lanes' bytes lie side by side. */
-typedef struct {
-    const PtxAccess *access;
-    guint32 lanes;
-    guint64 from, to; /* side by side */
-} Rest;
-
-static Rest all_of(const KernelWarp *warp, const PtxAccess *access)
-{
-    if (warp->is_run)
-        return (Rest){access, 0, access->va[0], access->va[0] + PTX_LANES * access->width};
-    return (Rest){access, access->mask, 0, 0};
-}
-
-/* FALSE: there is no more. */
-static gboolean next_of(Rest *rest, guint64 *va, guint *bytes)
-{
-    if (rest->from < rest->to) {
-        *va = rest->from;
-        *bytes = (guint)MIN(rest->to - rest->from, LINE_BYTES - rest->from % LINE_BYTES);
-        rest->from += *bytes;
-        return TRUE;
-    }
-    if (!rest->lanes)
-        return FALSE;
-    *va = rest->access->va[__builtin_ctz(rest->lanes)];
-    *bytes = rest->access->width;
-    rest->lanes &= rest->lanes - 1;
-    return TRUE;
-}
-
 /* When all lanes' bytes are in the cache; 0: some are not. */
-static SimTime when_all_hit(KernelL1 *l1, Rest rest, SimTime now_ps)
+static SimTime when_all_hit(KernelL1 *l1, const PtxAccess *access, SimTime now_ps)
 {
     SimTime when_ps = now_ps;
-    guint64 va;
-    guint bytes;
-    while (next_of(&rest, &va, &bytes)) {
+    for (guint32 left = access->mask; left; left &= left - 1) {
+        guint64 va = access->va[__builtin_ctz(left)];
         const Line *line = line_at(l1, va / LINE_BYTES);
-        guint8 sectors = sectors_of(va, bytes);
+        guint8 sectors = sectors_of(va, access->width);
         if (line->line != va / LINE_BYTES + 1 || line->epoch != l1->epoch || (line->sectors & sectors) != sectors)
             return 0;
         when_ps = MAX(when_ps, line->ready_ps);
@@ -126,16 +94,15 @@ static SimTime trip_ps(const KernelLaunch *launch, guint64 va)
     return spec->local_ps;
 }
 
-static void fill(KernelL1 *l1, const KernelLaunch *launch, Rest rest, SimTime now_ps)
+static void fill(KernelL1 *l1, const KernelLaunch *launch, const PtxAccess *access, SimTime now_ps)
 {
-    SimTime ready_ps = now_ps + trip_ps(launch, rest.access->va[__builtin_ctz(rest.access->mask)]);
-    guint64 va;
-    guint bytes;
-    while (next_of(&rest, &va, &bytes)) {
+    SimTime ready_ps = now_ps + trip_ps(launch, access->va[__builtin_ctz(access->mask)]);
+    for (guint32 left = access->mask; left; left &= left - 1) {
+        guint64 va = access->va[__builtin_ctz(left)];
         Line *line = line_at(l1, va / LINE_BYTES);
         if (line->line != va / LINE_BYTES + 1 || line->epoch != l1->epoch)
             *line = (Line){.line = va / LINE_BYTES + 1, .epoch = l1->epoch};
-        line->sectors |= sectors_of(va, bytes);
+        line->sectors |= sectors_of(va, access->width);
         line->ready_ps = ready_ps;
     }
 }
@@ -149,14 +116,13 @@ static void take_bytes(const KernelLaunch *launch, PtxAccess *access)
 }
 
 /* What the SM stores is in the L2 alone afterwards: the next load goes there, behind the store. */
-static void forget(KernelL1 *l1, Rest rest)
+static void forget(KernelL1 *l1, const PtxAccess *access)
 {
-    guint64 va;
-    guint bytes;
-    while (l1 && next_of(&rest, &va, &bytes)) {
+    for (guint32 left = access->mask; l1 && left; left &= left - 1) {
+        guint64 va = access->va[__builtin_ctz(left)];
         Line *line = line_at(l1, va / LINE_BYTES);
         if (line->line == va / LINE_BYTES + 1)
-            line->sectors &= (guint8)~sectors_of(va, bytes);
+            line->sectors &= (guint8)~sectors_of(va, access->width);
     }
 }
 
@@ -166,14 +132,14 @@ gboolean kernel_l1_takes(KernelWarp *warp, PtxAccess *access)
     const PtxIns *ins = access->ins;
     gboolean near = access->scope == W_CTA;
     if (access->kind == PTX_ACCESS_STORE || access->kind == PTX_ACCESS_RED || access->kind == PTX_ACCESS_ATOM)
-        forget(launch->l1[warp->warp->sm->id], all_of(warp, access));
+        forget(launch->l1[warp->warp->sm->id], access);
     if (access->kind != PTX_ACCESS_LOAD || access->target != TARGET_REGISTERS || ins->combine == W_CG ||
         (access->order && access->order != W_WEAK && !near))
         return FALSE;
     KernelL1 *l1 = l1_of(warp);
-    SimTime when_ps = when_all_hit(l1, all_of(warp, access), warp->time_ps);
+    SimTime when_ps = when_all_hit(l1, access, warp->time_ps);
     if (!when_ps) {
-        fill(l1, launch, all_of(warp, access), warp->time_ps);
+        fill(l1, launch, access, warp->time_ps);
         return FALSE;
     }
     if (!warp->hits)

@@ -158,7 +158,6 @@ static gboolean begin_access(KernelWarp *warp, PtxAccess *access, Uop *uop, SimT
         warp->fenced = TRUE;
     else
         warp->active_ps = warp->time_ps;
-    warp->is_run = access->kind < PTX_ACCESS_FENCE && ptx_access_is_run(access);
     if (kernel_poll_takes(warp, access) || kernel_l1_takes(warp, access))
         return FALSE;
     warp->doing = access->kind == PTX_ACCESS_FENCE ? KERNEL_WAITS_FENCE : KERNEL_WAITS_LSU;

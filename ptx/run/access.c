@@ -78,9 +78,7 @@ void ptx_bytes_to_registers(PtxFrame *frame, const PtxIns *ins, guint32 mask, co
             continue;
         guint8 *to = frame->regs + place;
         const guint8 *from = bytes + e * element;
-        if (element == width && stride == width && mask == PTX_FULL_MASK) {
-            memcpy(to, from, PTX_LANES * width);
-        } else if (element == 4 && width == 4 && mask == PTX_FULL_MASK) {
+        if (element == 4 && width == 4 && mask == PTX_FULL_MASK) {
             guint32 *words = (guint32 *)(void *)to;
             for (guint l = 0; l < PTX_LANES; l++)
                 memcpy(&words[l], from + l * stride, 4);
@@ -113,9 +111,7 @@ void ptx_registers_to_bytes(const PtxWarp *warp, const guint32 *places, guint n,
     for (guint e = 0; e < n; e++) {
         const guint8 *from = ptx_lanes(warp, places[e]);
         guint8 *to = bytes + e * element;
-        if (element == width && stride == width)
-            memcpy(to, from, PTX_LANES * width);
-        else if (element == 4 && width == 4)
+        if (element == 4 && width == 4)
             for (guint l = 0; l < PTX_LANES; l++)
                 memcpy(to + l * stride, from + l * 4, 4);
         else if (element == 8 && width == 8)
@@ -175,11 +171,6 @@ void ptx_access_complete(PtxAccess *access)
     ptx_frame_unref(warp, frame);
     access->next = warp->spare;
     warp->spare = access;
-}
-
-gboolean ptx_access_is_run(const PtxAccess *access)
-{
-    return access->mask == PTX_FULL_MASK && access->frame->code->hot->rises_by(access->va, access->width);
 }
 
 const guint8 *ptx_access_registers(const PtxAccess *access, gsize *bytes)

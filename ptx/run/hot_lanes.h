@@ -328,14 +328,6 @@ static guint64 HOT(add_offset)(guint64 *restrict va, const guint64 *restrict bas
     return bits;
 }
 
-static gboolean HOT(rises_by)(const guint64 *va, guint64 step)
-{
-    guint64 off = 0;
-    for (guint l = 0; l < PTX_LANES; l++)
-        off |= va[l] ^ (va[0] + l * step);
-    return off == 0;
-}
-
 /* Four registers of words, and 16 bytes a lane. */
 static void HOT(split)(guint32 *restrict a, guint32 *restrict b, guint32 *restrict c, guint32 *restrict d,
                        const guint32 *restrict lanes)
@@ -362,7 +354,7 @@ static void HOT(join)(guint32 *restrict lanes, const guint32 *restrict a, const 
 const PtxHot *HOT(functions)(void);
 const PtxHot *HOT(functions)(void)
 {
-    static const PtxHot functions = {HOT(add_offset), HOT(rises_by), HOT(split),  HOT(join),
+    static const PtxHot functions = {HOT(add_offset), HOT(split),    HOT(join),
                                      HOT(unpack),     HOT(row_sums), HOT(cut_f32)};
     return &functions;
 }

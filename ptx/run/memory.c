@@ -196,18 +196,6 @@ static PtxStep load_constant(PtxWarp *warp, PtxPath *path, const PtxIns *ins, gu
     return STEP_NEXT;
 }
 
-/* A kernel's parameter, which is the same for all lanes. FALSE: it is none, or not where parameters are. */
-static gboolean load_parameter(const PtxWarp *warp, const PtxPath *path, const PtxIns *ins, guint32 mask)
-{
-    const PtxFunction *function = path->frame->code->function;
-    guint width = (guint)ins->n_vec * ins->dst_bytes;
-    if (ins->space != SPACE_PARAM || ins->src[0] != PLACE_NONE || !function->entry || ins->imm % width ||
-        ins->imm >= function->param_bytes || width > function->param_bytes - ins->imm)
-        return FALSE;
-    ptx_bytes_to_registers(path->frame, ins, mask, warp->cta->grid->param + ins->imm, 0);
-    return TRUE;
-}
-
 /* The common case: an instruction that says that its memory is global. */
 static PtxStep global_access(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask, PtxAccessKind kind)
 {
@@ -231,8 +219,6 @@ PtxStep ptx_step_ld(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mas
 {
     if (ins->space == SPACE_GLOBAL)
         return global_access(warp, path, ins, mask, PTX_ACCESS_LOAD);
-    if (load_parameter(warp, path, ins, mask))
-        return STEP_NEXT;
     guint64 va[PTX_LANES];
     guint width = (guint)ins->n_vec * ins->dst_bytes;
     guint64 bits = ptx_addresses(warp, ins, 0, ins->imm, va);

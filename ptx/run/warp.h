@@ -314,8 +314,6 @@ struct PtxWarp {
 /* Runs until something is for the host, or for about `budget` instructions. */
 PtxRun ptx_warp_run(PtxWarp *warp, guint32 budget, PtxAccess **access);
 void ptx_access_complete(PtxAccess *access); /* it is the executor's again */
-/* All lanes take part, and the bytes of each lie behind those of the lane before. */
-gboolean ptx_access_is_run(const PtxAccess *access);
 /* The registers of the call that made it, as long as it is not complete: the same place each time. */
 const guint8 *ptx_access_registers(const PtxAccess *access, gsize *bytes);
 /* memory = memory op operand, for one lane; the old value goes to old (may be the operand itself). */

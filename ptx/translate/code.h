@@ -133,8 +133,6 @@ struct PtxMatrixSums;
 typedef struct {
     /* The bits that any lane's result has. */
     guint64 (*add_offset)(guint64 *restrict va, const guint64 *restrict base, guint64 offset);
-    /* Whether each lane's address is so much above the one of the lane before. */
-    gboolean (*rises_by)(const guint64 *va, guint64 step);
     void (*split)(guint32 *restrict a, guint32 *restrict b, guint32 *restrict c, guint32 *restrict d,
                   const guint32 *restrict lanes);
     void (*join)(guint32 *restrict lanes, const guint32 *restrict a, const guint32 *restrict b,
