@@ -137,6 +137,7 @@ mean=$(awk '/"where_requests"/ { on = 1; next } on && match($0, /"mean_ns": [0-9
             END { printf "%.3f", s }' out)
 for part in "flight 400" "pipelines 300" "memory 100"; do
     what=${part% *} ns=${part##* }
+    row '"run": "replay",' "\"what\": \"$what\", \"time_us\": "
     requests=$(value requests '"run": "replay", "op": "write"' "\"what\": \"$what\"")
     row '"run": "replay", "op": "write"' "\"what\": \"$what\", \"mean_ns\": $ns.000," "\"total_ps\": $((ns * 1000 * requests))," \
         "$(awk "BEGIN { printf \"\\\"share_pct\\\": %.2f,\", 100 * $ns / $mean }")"

@@ -64,7 +64,7 @@ done
 cmp -s "$work/plain.value" "$work/mark.value" || fail "a mark changes what a file says"
 
 # What is said and left empty before the first line of a text is no part of it, whatever the file is called.
-printf '# by hand\n\n  # twice\nfanout-trace 1\nworld 2\nrank *\n1 all_reduce bytes=64 dtype=f32\n' >"$work/said.dat"
+printf '#by hand\n\n  # twice\nfanout-trace 1\nworld 2\nrank *\n1 all_reduce bytes=64 dtype=f32\n' >"$work/said.dat"
 "$fanout" convert "$work/said.dat" - >"$work/got" 2>"$work/err" || fail "comments before a trace: $(cat "$work/err")"
 [ "$(sed 1q "$work/got")" = "fanout-trace 1" ] || fail "comments before a trace: $(cat "$work/got")"
 
