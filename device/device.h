@@ -146,6 +146,7 @@ struct FoCta {
     SimProcess *process;
     DeviceWarp *warp;
     DeviceUop *last;      /* operation that was pushed, or NULL */
+    struct DeviceFlow *flow; /* nothing was pushed since, and no warp has come to it; or NULL */
     GPtrArray *regs;      /* FoReg */
     FoReg *cas;           /* staging of compare-and-swap */
     guint32 first, count; /* active threads */

@@ -18,6 +18,9 @@ typedef struct DeviceFlow {
     Warp *warp;
     FlowClass *class;                    /* when it has its SM for itself, */
     guint64 limit, line_ps;              /* with that limit, and its lines' time of the LSU; */
+    FlowClass *piece;                    /* of one loop of several in a row, of so many lines, limit and number */
+    guint64 piece_lines, piece_limit, pieces;
+    gboolean reached; /* a warp has come to it */
     guint64 ports;                       /* lines a second that all of the GPU's ports can send, once it is issued */
     struct DeviceFlow *sm_next, *behind; /* behind: of the same warps, issued while this one still waits for ports */
     guint64 lines, work, tag;
