@@ -27,8 +27,8 @@ struct CollRows {
     guint wrong;
     guint8 left[COLL_ALGOS]; /* by algorithm, a bit each: protocols that won a search of this row with a wrong result */
     gboolean extrapolated, flows, few_turns; /* some row is */
-    gboolean lost;                /* the waveform could not be written, which has been said */
-    Trace *record;                /* --record; NULL: none */
+    gboolean lost;                           /* the waveform could not be written, which has been said */
+    Trace *record;                           /* --record; NULL: none */
     Samples samples;
     CollAuto *taken;      /* what auto stood for */
     CollLate *late;       /* faults that came when a row had ended */

@@ -196,6 +196,14 @@ static void flow_lead(DeviceFlow *flow, SimTime lead_ps)
     flow->line_ps = flow_part(flow->line_ps, all_ps - lead_ps, all_ps);
 }
 
+static void flow_first(DeviceFlow *flow)
+{
+    flow->piece = flow->class;
+    flow->piece_lines = flow->lines;
+    flow->piece_limit = flow->limit;
+    flow->pieces = 1;
+}
+
 /* The loop behind it, of the same warps: in all that flows know of, it is like it, and touches no other GPU's memory.
  * Then both are one flow, each loop with the time until its first load is back: a copy to 32 slots is one flow and not
  * 32, at each of whose ends all rates would be solved anew. */
@@ -211,6 +219,21 @@ static gboolean flow_goes_on(DeviceFlow *flow, const DeviceFlow *next)
     flow->limit = MAX(flow_part(flow->lines, PS_PER_S, flow->pieces * (one_ps + flow->head_ps) - flow->head_ps), 1);
     flow->class = flow_class_like(flow->fabric->flow, flow->piece, flow->limit, FLOW_WEIGHT);
     return TRUE;
+}
+
+/* A warp that gets to it waits for all of it. */
+static void flow_push(FoCta *cta, DeviceFlow *flow)
+{
+    const guint32 first = cta->first / WARP_LANES;
+    Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
+    Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
+    device_push(cta, first, &reach);
+    for (guint32 w = 0; w < flow->warps; w++) {
+        warp_begin_load(&cta->cta->warp[first + w], &flow->reg[w]);
+        leave.src = &flow->reg[w];
+        device_push(cta, first + w, &leave);
+    }
+    cta->flow = flow->pieces && !flow->reached ? flow : NULL;
 }
 
 gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
@@ -277,21 +300,8 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
         flow_free_one(flow);
         return TRUE;
     }
-    gboolean own = !cost.remote_stores && !cost.remote_loads;
-    if (own) {
-        flow->piece = flow->class;
-        flow->piece_lines = flow->lines;
-        flow->piece_limit = flow->limit;
-        flow->pieces = 1;
-    }
-    Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
-    Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
-    device_push(cta, first, &reach);
-    for (guint32 w = 0; w < flow->warps; w++) {
-        warp_begin_load(&cta->cta->warp[first + w], &flow->reg[w]); /* a warp that gets here waits for the whole loop */
-        leave.src = &flow->reg[w];
-        device_push(cta, first + w, &leave);
-    }
-    cta->flow = own && !flow->reached ? flow : NULL;
+    if (!cost.remote_stores && !cost.remote_loads)
+        flow_first(flow);
+    flow_push(cta, flow);
     return TRUE;
 }

@@ -143,8 +143,8 @@ static SimTime row_ps(guint32 to, guint64 second, gboolean synced, gboolean as_f
     const BenchSetup setup = {.spec = &bed.fabric->spec, .seed = 1};
     BenchWorld *world = bench_world_new(&setup, bench_find(request.test), &request, all, as_flows, &error);
     assert_non_null(world);
-    RowArgs args = {bench_memory(world, 0, all, 1u << 20), bench_memory(world, to, all, 1u << 20), {bytes, second},
-                    synced, flows};
+    RowArgs args = {
+        bench_memory(world, 0, all, 1u << 20), bench_memory(world, to, all, 1u << 20), {bytes, second}, synced, flows};
     bench_launch(world, 0, "", row_program, &args, sizeof args, 1, 512, all);
     assert_true(bench_go(world, &error));
     const BenchFlow *flow = g_ptr_array_index(world->flows, 0);
@@ -155,7 +155,7 @@ static SimTime row_ps(guint32 to, guint64 second, gboolean synced, gboolean as_f
 }
 
 /* Proves that copies in a row inside the own memory are one flow, with the time of as many flows, each of which waits
- * for its first load, within 1 % (0.7), and within 5 % of packets (4.1 slow, of which each warp goes on to the next copy
+ * for its first load, within 1 % (0.7), and within 5 % of packets (4.1 slow: there each warp goes on to the next copy
  * by itself); and that one to another GPU, of another size, or behind a barrier is a flow of its own. */
 static void test_row(void **state)
 {
