@@ -22,7 +22,7 @@
 
 #define COLL_ANCHOR_BYTES (16ull << 20)
 #define COLL_ANCHOR_RANKS 16u
-#define COLL_FEW_TURNS 8u /* the first four fill the pipeline */
+#define COLL_FEW_TURNS 16u /* the first eight fill the slots of each channel (nvls_buffered.c) */
 
 /* Link crossings of a line, all ranks together: requests, data and answers. Good to a third. */
 static guint64 coll_crossings_line(const CollSpec *spec, guint64 n)
