@@ -14,8 +14,10 @@
  * by NCCL's own NVLS 16 and 32, its CTAs coming out of step late.
  * The short runs have simulations of their own; the counters tell of the run in flows alone. With more than
  * COLL_ANCHOR_RANKS ranks what can be afforded of packets is too short to have a steady state, and flows stand alone.
- * With so many ranks flows take long themselves: of a pipeline of COLL_FEW_TURNS turns twice or more as many run, and
- * half of them, and each further turn takes what the second half's do; the counters tell of these turns. */
+ * With so many ranks flows take long themselves: a pipeline of twice COLL_FEW_TURNS turns or more runs so many of them
+ * and what is left of a turn, and half as many with that; each further turn takes what the second half's do, and the
+ * counters tell of these turns.
+ */
 #include "coll/internal.h"
 
 #include "model/flow/rates.h"
@@ -194,13 +196,15 @@ static gboolean coll_run_few_turns(CollGroup *group, const CollSpec *spec, guint
     CollSpec turns = *spec;
     coll_choice(group, spec, &turns.algo, &turns.proto); /* of the size asked for */
     turns.as_bytes = spec->bytes;
-    turns.bytes = few / 2;
+    const guint64 rest = spec->bytes % (few / COLL_FEW_TURNS);
+    turns.bytes = few / 2 + rest;
     if (!coll_run_apart(group, &turns, TRUE, &half, error))
         return FALSE;
-    turns.bytes = few;
+    turns.bytes = few + rest;
     if (!coll_run_flows(group, &turns, result, error))
         return FALSE;
-    guint64 more_ps = flow_part(result->time_ps - MIN(half.time_ps, result->time_ps), spec->bytes - few, few / 2);
+    guint64 more_ps = flow_part(result->time_ps - MIN(half.time_ps, result->time_ps), spec->bytes - few - rest,
+                                few / 2);
     coll_rate(group, spec, result, result->time_ps + more_ps, result->kernel_ps + more_ps);
     result->few_turns = TRUE;
     return TRUE;
