@@ -43,8 +43,8 @@ static CollResult turns_run(guint32 gpus, guint32 turns, guint64 more_kib, gbool
 }
 
 /* Proves that with 17 ranks 16 turns stand for 48, and for 48 and a third, within 1 % of what all of them take (that
- * this is not the run itself is what few_turns says), that rates are those of all bytes, and that 31 turns, or 16 ranks,
- * run whole. */
+ * this is not the run itself is what few_turns says), that rates are those of all bytes, and that 31 turns, or 16
+ * ranks, run whole. */
 static void test_few_turns(void **state)
 {
     (void)state;
