@@ -120,6 +120,7 @@ typedef struct {
     CollAlgo algo; /* what ran: never AUTO, BEST or UNICAST */
     CollProto proto;
     CollFidelity fidelity; /* how; AUTO: extrapolated */
+    gboolean few_turns;    /* FLOW, of a pipeline of many turns and ranks: some of these, and as much for each other */
     guint32 ctas, threads;
     guint64 time_ps;    /* submission of the kernels to the end of the last one, with a library's copies */
     guint64 kernel_ps;  /* the same without launch, start, copies and exit: first CTA placed to last CTA done */

@@ -13,13 +13,18 @@
  * move much at once (NCCL's own NVLS) have 4 and 8 of their turns instead when that is more; all_gather
  * by NCCL's own NVLS 16 and 32, its CTAs coming out of step late.
  * The short runs have simulations of their own; the counters tell of the run in flows alone. With more than
- * COLL_ANCHOR_RANKS ranks what can be afforded is too short to have a steady state, and flows stand alone. */
+ * COLL_ANCHOR_RANKS ranks what can be afforded of packets is too short to have a steady state, and flows stand alone.
+ * With so many ranks flows take long themselves: a pipeline of twice COLL_FEW_TURNS turns or more runs so many of them
+ * and what is left of a turn, and half as many with that; each further turn takes what the second half's do, and the
+ * counters tell of these turns.
+ */
 #include "coll/internal.h"
 
 #include "model/flow/rates.h"
 
 #define COLL_ANCHOR_BYTES (16ull << 20)
 #define COLL_ANCHOR_RANKS 16u
+#define COLL_FEW_TURNS 16u /* the first eight fill the slots of each channel (nvls_buffered.c) */
 
 /* Link crossings of a line, all ranks together: requests, data and answers. Good to a third. */
 static guint64 coll_crossings_line(const CollSpec *spec, guint64 n)
@@ -177,6 +182,34 @@ static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollRe
     return TRUE;
 }
 
+/* Bytes of the turns that stand for a longer run's; 0: all of it runs. */
+static guint64 coll_few_turns(const CollGroup *group, const CollSpec *spec, CollAlgo algo)
+{
+    guint64 turn = coll_turn_bytes(group, spec, algo), few = COLL_FEW_TURNS * turn;
+    return group->n > COLL_ANCHOR_RANKS && turn > COLL_TURN_LEAST && spec->bytes >= 2 * few ? few : 0;
+}
+
+static gboolean coll_run_few_turns(CollGroup *group, const CollSpec *spec, guint64 few, CollResult *result,
+                                   GError **error)
+{
+    CollResult half;
+    CollSpec turns = *spec;
+    coll_choice(group, spec, &turns.algo, &turns.proto); /* of the size asked for */
+    turns.as_bytes = spec->bytes;
+    const guint64 rest = spec->bytes % (few / COLL_FEW_TURNS);
+    turns.bytes = few / 2 + rest;
+    if (!coll_run_apart(group, &turns, TRUE, &half, error))
+        return FALSE;
+    turns.bytes = few + rest;
+    if (!coll_run_flows(group, &turns, result, error))
+        return FALSE;
+    guint64 more_ps = flow_part(result->time_ps - MIN(half.time_ps, result->time_ps), spec->bytes - few - rest,
+                                few / 2);
+    coll_rate(group, spec, result, result->time_ps + more_ps, result->kernel_ps + more_ps);
+    result->few_turns = TRUE;
+    return TRUE;
+}
+
 /* Flows know no trunks, faults in time, merging; LL and symmetric kernels have no loops that could be flows. */
 gboolean coll_flows_apply(const CollGroup *group, CollProto proto)
 {
@@ -196,7 +229,9 @@ gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *r
     gboolean costly = spec->bytes < 2 * anchor[1]; /* as much as the row itself */
     if (!coll_flows_apply(group, proto) || (fidelity == COLL_FIDELITY_AUTO && costly))
         fidelity = COLL_PACKET;
+    const guint64 few = fidelity == COLL_FLOW ? coll_few_turns(group, spec, algo) : 0;
     gboolean good = fidelity == COLL_PACKET ? coll_run_one(group, spec, result, error)
+                    : few                   ? coll_run_few_turns(group, spec, few, result, error)
                                             : coll_run_flows(group, spec, result, error);
     if (good && fidelity == COLL_FIDELITY_AUTO)
         good = coll_run_anchored(group, spec, result, error);

@@ -145,12 +145,13 @@ struct FoCta {
     Sim *sim;
     SimProcess *process;
     DeviceWarp *warp;
-    DeviceUop *last;      /* operation that was pushed, or NULL */
-    GPtrArray *regs;      /* FoReg */
-    FoReg *cas;           /* staging of compare-and-swap */
-    guint32 first, count; /* active threads */
-    guint32 calls;        /* UOP_CALL markers that have not fired */
-    DeviceOp held;        /* operation that waits for room in its queue, where `holds` */
+    DeviceUop *last;         /* operation that was pushed, or NULL */
+    struct DeviceFlow *flow; /* nothing was pushed since, and no warp has come to it; or NULL */
+    GPtrArray *regs;         /* FoReg */
+    FoReg *cas;              /* staging of compare-and-swap */
+    guint32 first, count;    /* active threads */
+    guint32 calls;           /* UOP_CALL markers that have not fired */
+    DeviceOp held;           /* operation that waits for room in its queue, where `holds` */
     gboolean holds, wants_room;
     GList alive; /* in DeviceLaunch.alive */
 };

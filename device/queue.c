@@ -114,6 +114,7 @@ static gboolean device_next(Warp *warp, Uop *uop)
 static void device_append(FoCta *cta, guint32 warp, DeviceOp op)
 {
     DeviceWarp *queue = &cta->warp[warp];
+    cta->flow = NULL;
     if (queue->ring.count >= DEVICE_QUEUE_MAX) {
         cta->held = op; /* a simulation that is abandoned here still has to free it */
         cta->holds = TRUE;

@@ -294,6 +294,7 @@ check_PROGRAMS += \
 	tests/coll/test_coll \
 	tests/coll/test_library \
 	tests/coll/test_nccl \
+	tests/coll/test_turns \
 	tests/coll/test_trays \
 	tests/coll/test_where \
 	tests/validate/test_error_model \

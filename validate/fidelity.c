@@ -67,6 +67,56 @@ ValidateHalf validate_half(const ValidateRow *row)
     return *sum < '8' ? VALIDATE_CALIBRATE : VALIDATE_JUDGE; /* digits stand before letters */
 }
 
+void validate_rows_keep(GPtrArray *rows, ValidateHalf half)
+{
+    for (guint i = rows->len; i-- > 0;)
+        if (validate_half(g_ptr_array_index(rows, i)) != half)
+            g_ptr_array_remove_index(rows, i);
+}
+
+typedef struct {
+    char *sum, *group;
+    ValidateRow *row;
+} FidelityDrawn;
+
+static void fidelity_drawn_clear(gpointer data)
+{
+    FidelityDrawn *drawn = data;
+    g_free(drawn->sum);
+    g_free(drawn->group);
+}
+
+static int fidelity_compare(gconstpointer a, gconstpointer b)
+{
+    return strcmp(((const FidelityDrawn *)a)->sum, ((const FidelityDrawn *)b)->sum);
+}
+
+guint validate_rows_sample(GPtrArray *rows, guint most)
+{
+    g_autoptr(GArray) drawn = g_array_new(FALSE, FALSE, sizeof(FidelityDrawn));
+    g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    guint before = rows->len;
+    g_array_set_clear_func(drawn, fidelity_drawn_clear);
+    for (guint i = 0; i < rows->len; i++) {
+        ValidateRow *row = g_ptr_array_index(rows, i);
+        const ValidateFidelity *group = validate_fidelity_of(row);
+        FidelityDrawn one = {
+            g_compute_checksum_for_string(G_CHECKSUM_SHA256, row->id, -1),
+            g_strconcat(group ? group->key : row->group, ".", validate_half_names[validate_half(row)], NULL), row};
+        g_array_append_val(drawn, one);
+    }
+    g_array_sort(drawn, fidelity_compare);
+    for (guint i = 0; i < drawn->len; i++) {
+        const FidelityDrawn *one = &g_array_index(drawn, FidelityDrawn, i);
+        guint so_far = GPOINTER_TO_UINT(g_hash_table_lookup(taken, one->group));
+        if (so_far < most)
+            g_hash_table_insert(taken, g_strdup(one->group), GUINT_TO_POINTER(so_far + 1));
+        else
+            g_ptr_array_remove(rows, one->row);
+    }
+    return before - rows->len;
+}
+
 GPtrArray *validate_rows_of(const GPtrArray *rows, ValidateHalf half)
 {
     GPtrArray *some = g_ptr_array_new();

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/coll.h"
 #include "validate/validate.h"
 
 const ValidateTarget validate_targets[] = {
@@ -31,8 +32,16 @@ static gboolean summary_in(const ValidateTarget *target, const char *group)
     return g_strv_contains((const char *const *)groups, group);
 }
 
-static const char *summary_key(const ValidateRow *row, ValidateBy by)
+static gboolean summary_is_nccl(const ValidateRow *row)
 {
+    return row->schema == VALIDATE_PUBLISHED && g_str_has_prefix(row->program, "nccl");
+}
+
+/* made: a name that was made for it, which the caller frees. */
+static const char *summary_key(const ValidateRow *row, ValidateBy by, char **made)
+{
+    if (by == VALIDATE_BY_NCCL)
+        return !summary_is_nccl(row) ? NULL : row->nccl ? (*made = coll_nccl_format(row->nccl)) : "not known";
     if (by == VALIDATE_BY_FILE)
         return row->file;
     if (by == VALIDATE_BY_GROUP)
@@ -100,9 +109,19 @@ static void summary_count(SummaryWork *work, const ValidateRow *row)
     work->sum += row->error_pct;
 }
 
-GPtrArray *validate_summarize(const GPtrArray *rows, ValidateBy by)
+static int summary_compare_nccl(gconstpointer a, gconstpointer b)
 {
+    guint32 x = (*(ValidateRow *const *)a)->nccl, y = (*(ValidateRow *const *)b)->nccl;
+    return (x > y) - (x < y);
+}
+
+GPtrArray *validate_summarize(const GPtrArray *all, ValidateBy by)
+{
+    g_autoptr(GPtrArray) rows = g_ptr_array_new();
     GPtrArray *works = g_ptr_array_new();
+    g_ptr_array_extend(rows, (GPtrArray *)all, NULL, NULL);
+    if (by == VALIDATE_BY_NCCL)
+        g_ptr_array_sort(rows, summary_compare_nccl);
     GPtrArray *summaries = g_ptr_array_new_with_free_func(summary_free);
     if (by == VALIDATE_BY_TARGET)
         for (const ValidateTarget *target = validate_targets; target->name; target++)
@@ -112,7 +131,8 @@ GPtrArray *validate_summarize(const GPtrArray *rows, ValidateBy by)
             summary_find(works, group->name);
     for (guint i = 0; i < rows->len; i++) {
         const ValidateRow *row = g_ptr_array_index(rows, i);
-        const char *key = summary_key(row, by);
+        g_autofree char *made = NULL;
+        const char *key = summary_key(row, by, &made);
         if (key)
             summary_count(summary_find(works, key), row);
         for (const ValidateFidelity *group = validate_fidelity; by == VALIDATE_BY_FIDELITY && group->name; group++)

@@ -102,6 +102,7 @@ typedef enum {
     VALIDATE_BY_GROUP,
     VALIDATE_BY_TARGET,
     VALIDATE_BY_FIDELITY, /* rows of no such group are left out */
+    VALIDATE_BY_NCCL,     /* published rows of NCCL by its version, in ascending order; others are left out */
     VALIDATE_OVERALL
 } ValidateBy;
 /* In order of first appearance (by target and fidelity: in the order of the targets); of ValidateSummary, owned. */
@@ -122,6 +123,11 @@ typedef enum { VALIDATE_CALIBRATE, VALIDATE_JUDGE, VALIDATE_HALVES } ValidateHal
 extern const char *const validate_half_names[VALIDATE_HALVES + 1];
 ValidateHalf validate_half(const ValidateRow *row);
 GPtrArray *validate_rows_of(const GPtrArray *rows, ValidateHalf half); /* not owned */
+/* Takes out the rows of the other half. */
+void validate_rows_keep(GPtrArray *rows, ValidateHalf half);
+/* Takes out all but `most` rows of each group and half: those stay whose ids have the lowest SHA-256, so that which
+ * ones they are has nothing to do with what is measured or simulated. Returns how many were taken out. */
+guint validate_rows_sample(GPtrArray *rows, guint most);
 
 /* What is aimed at for published rows, by machine, GPUs, size and timing. */
 typedef struct {

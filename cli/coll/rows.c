@@ -36,6 +36,7 @@ static void coll_take(CollRows *rows, Run *run, const UsageMark *mark, const Col
         coll_answer_write(rows->answer, rows->report); /* before its row is printed */
     rows->extrapolated |= result->fidelity == COLL_FIDELITY_AUTO;
     rows->flows |= result->fidelity == COLL_FLOW;
+    rows->few_turns |= result->few_turns;
     if (rows->record)
         record_coll_add(rows->record, spec, result);
     if (rows->alone) {

@@ -26,9 +26,9 @@ struct CollRows {
     gboolean alone;                  /* one row: operations and links are told in full */
     guint wrong;
     guint8 left[COLL_ALGOS]; /* by algorithm, a bit each: protocols that won a search of this row with a wrong result */
-    gboolean extrapolated, flows; /* some row is */
-    gboolean lost;                /* the waveform could not be written, which has been said */
-    Trace *record;                /* --record; NULL: none */
+    gboolean extrapolated, flows, few_turns; /* some row is */
+    gboolean lost;                           /* the waveform could not be written, which has been said */
+    Trace *record;                           /* --record; NULL: none */
     Samples samples;
     CollAuto *taken;      /* what auto stood for */
     CollLate *late;       /* faults that came when a row had ended */

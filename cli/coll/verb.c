@@ -24,6 +24,10 @@ static void coll_add_notes(CollRows *rows)
     if (rows->flows)
         report_add_note(rows->report, "fidelity flow: time is that of flows with max-min fair rates; how far off "
                                       "they are: docs/flows.md. --fidelity packet simulates every packet");
+    if (rows->few_turns)
+        report_add_note(rows->report,
+                        "of a pipeline of 32 turns or more 16 ran, with what is left of one, whose counters these are; "
+                        "each further turn takes what the last eight of them do");
     system_add_parameters(rows->system, rows->report, TABLE_NO_TEXT);
     live_unlock(rows->live, 0);
 }

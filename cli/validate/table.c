@@ -148,6 +148,10 @@ static void table_add_fidelity(Report *report, const GPtrArray *rows)
             table_add_fidelity_row(table, summary, g_ptr_array_index(near[half], i), &validate_fidelity[i],
                                    validate_half_names[half]);
         }
+    g_autoptr(GPtrArray) judges = validate_rows_of(rows, VALIDATE_JUDGE);
+    if (table)
+        table_add_summary(report, judges, VALIDATE_BY_NCCL, "nccl",
+                          "published rows of NCCL in the half that judges, by its version", 0);
     for (guint half = 0; half < VALIDATE_HALVES; half++) {
         g_ptr_array_free(halves[half], TRUE);
         g_ptr_array_free(near[half], TRUE);

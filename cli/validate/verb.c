@@ -41,6 +41,8 @@ typedef struct {
     Live *live;
     ValidateJournal *journal; /* or NULL */
     const char *errors;       /* file to write, or NULL */
+    const char *half;         /* of the rows, or NULL */
+    guint sample, of;         /* rows of each group and half at most, G_MAXINT: all; rows of the files */
 } ValidateUser;
 
 static ParamSet *validate_system(const char *preset, FabricSpec *spec, void *user, GError **error)
@@ -181,6 +183,11 @@ static void validate_end(void *user)
     for (guint i = with->shown; i < with->rows->len; i++)
         if (g_ptr_array_find(with->done, g_ptr_array_index(with->rows, i), NULL))
             validate_add_row(with, g_ptr_array_index(with->rows, i));
+    if (with->rows->len < with->of)
+        report_add_note(with->report,
+                        "%u of %u rows: those of --half, and of each group and half as many as --sample says, drawn by "
+                        "the hash of their ids; what is said of a group is said of these",
+                        with->rows->len, with->of);
     validate_table_add(with->report, with->done);
 }
 
@@ -256,6 +263,25 @@ static ExitCode validate_resumed(ValidateUser *with, const ValidateSetup *setup,
     return code;
 }
 
+/* Of the files' rows those that --half and --sample ask for. */
+static gboolean validate_draw(ValidateUser *with, GError **error)
+{
+    guint half = 0;
+    with->of = with->rows->len;
+    while (with->half && half < VALIDATE_HALVES && strcmp(with->half, validate_half_names[half]) != 0)
+        half++;
+    if (half == VALIDATE_HALVES) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--half: '%s' is unknown; known are %s and %s", with->half,
+                    validate_half_names[VALIDATE_CALIBRATE], validate_half_names[VALIDATE_JUDGE]);
+        return FALSE;
+    }
+    if (with->half)
+        validate_rows_keep(with->rows, (ValidateHalf)half);
+    if (with->sample < G_MAXINT)
+        validate_rows_sample(with->rows, with->sample);
+    return TRUE;
+}
+
 static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, const char *record, const char *resume,
                                char **files, GError **error)
 {
@@ -265,6 +291,7 @@ static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, c
         g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "--record: there is no file '%s'", record);
     for (; good && *files; files++)
         good = validate_load(with->rows, *files, error);
+    good = good && validate_draw(with, error);
     ExitCode code = good ? validate_resumed(with, setup, record, resume, error) : EXIT_USER;
     g_ptr_array_free(with->rows, TRUE);
     return code;
@@ -273,12 +300,15 @@ static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, c
 static ExitCode validate_run_verb(int argc, char **argv, GError **error)
 {
     gint64 crossings = BENCH_CROSSINGS;
-    gint jobs = (gint)g_get_num_processors();
-    char *record = NULL, *resume = NULL, *errors = NULL;
+    gint jobs = (gint)g_get_num_processors(), sample = G_MAXINT;
+    char *record = NULL, *resume = NULL, *errors = NULL, *half = NULL;
     const GOptionEntry own[] = {
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &jobs, "worker processes at a time", "N"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &crossings,
          "beyond so many link crossings a row is extrapolated from smaller sizes", "N"},
+        {"sample", 0, 0, G_OPTION_ARG_INT, &sample,
+         "simulate so many rows of each group and half at most, drawn by the hash of their ids (default: all)", "N"},
+        {"half", 0, 0, G_OPTION_ARG_STRING, &half, "simulate rows of this half alone: calibrate, or judge", "HALF"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &record,
          "lines 'GROUP MEDIAN P90': exit with 2 when a group has become worse", "FILE"},
         {"errors", 0, 0, G_OPTION_ARG_FILENAME, &errors,
@@ -290,7 +320,7 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     ExitCode code;
     if (!options_parse(&options, &verb_validate, own, &argc, &argv, &code, error))
         return code;
-    ValidateUser user = {.options = &options, .errors = errors};
+    ValidateUser user = {.options = &options, .errors = errors, .half = half, .sample = (guint)sample};
     ValidateSetup setup = {.system = validate_system,
                            .user = &user,
                            .measured_preset = MEASURED_PRESET,
@@ -304,6 +334,8 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     code = EXIT_USER;
     if (crossings < 1 || jobs < 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs and --crossings: at least 1");
+    else if (sample < 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--sample: %d; at least 1 row, or leave it out for all", sample);
     else if (options_check_args(&verb_validate, argc, argv, 1, G_MAXINT, error) && monitor_open(&options, error)) {
         setup.watch = monitor_page(options.monitor, 0);
         code = validate_files(&user, &setup, record, resume, argv + 1, error);
@@ -313,6 +345,7 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     g_free(record);
     g_free(resume);
     g_free(errors);
+    g_free(half);
     return code;
 }
 

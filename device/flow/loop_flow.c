@@ -169,6 +169,10 @@ static void flow_on_head(Event *event, SimTime now_ps)
 static void flow_on_reached(void *arg, SimTime now_ps)
 {
     DeviceFlow *flow = arg;
+    FoCta *cta = ((DeviceWarp *)flow->warp->generator)->cta;
+    flow->reached = TRUE;
+    if (cta->flow == flow)
+        cta->flow = NULL;
     event_init(&flow->event, flow_on_head);
     sim_at(flow->fabric->sim, &flow->event, now_ps + flow->head_ps, EVENT_PRIORITY_DEVICE);
 }
@@ -190,6 +194,46 @@ static void flow_lead(DeviceFlow *flow, SimTime lead_ps)
     flow->head_ps += lead_ps;
     flow->limit = flow_part(flow->lines, PS_PER_S, all_ps - lead_ps);
     flow->line_ps = flow_part(flow->line_ps, all_ps - lead_ps, all_ps);
+}
+
+static void flow_first(DeviceFlow *flow)
+{
+    flow->piece = flow->class;
+    flow->piece_lines = flow->lines;
+    flow->piece_limit = flow->limit;
+    flow->pieces = 1;
+}
+
+/* The loop behind it, of the same warps: in all that flows know of, it is like it, and touches no other GPU's memory.
+ * Then both are one flow, each loop with the time until its first load is back: a copy to 32 slots is one flow and not
+ * 32, at each of whose ends all rates would be solved anew. */
+static gboolean flow_goes_on(DeviceFlow *flow, const DeviceFlow *next)
+{
+    if (!flow || flow->piece != next->class || flow->piece_lines != next->lines || flow->warp != next->warp ||
+        flow->warps != next->warps || flow->head_ps != next->head_ps || flow->tail_ps != next->tail_ps)
+        return FALSE;
+    SimTime one_ps = flow_part(flow->piece_lines, PS_PER_S, flow->piece_limit);
+    flow->pieces++;
+    flow->lines += next->lines;
+    flow->work += next->work;
+    flow->limit = MAX(flow_part(flow->lines, PS_PER_S, flow->pieces * (one_ps + flow->head_ps) - flow->head_ps), 1);
+    flow->class = flow_class_like(flow->fabric->flow, flow->piece, flow->limit, FLOW_WEIGHT);
+    return TRUE;
+}
+
+/* A warp that gets to it waits for all of it. */
+static void flow_push(FoCta *cta, DeviceFlow *flow)
+{
+    const guint32 first = cta->first / WARP_LANES;
+    Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
+    Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
+    device_push(cta, first, &reach);
+    for (guint32 w = 0; w < flow->warps; w++) {
+        warp_begin_load(&cta->cta->warp[first + w], &flow->reg[w]);
+        leave.src = &flow->reg[w];
+        device_push(cta, first + w, &leave);
+    }
+    cta->flow = flow->pieces && !flow->reached ? flow : NULL;
 }
 
 gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
@@ -252,13 +296,12 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->ports = device_queue_ports(&cost);
     flow_lead(flow, device_cost_lead_ps(&cost));
     flow->class = device_queue_class(cta, &cost, spec, &flow->limit, kind, flow->lines);
-    Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
-    Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
-    device_push(cta, first, &reach);
-    for (guint32 w = 0; w < flow->warps; w++) {
-        warp_begin_load(&cta->cta->warp[first + w], &flow->reg[w]); /* a warp that gets here waits for the whole loop */
-        leave.src = &flow->reg[w];
-        device_push(cta, first + w, &leave);
+    if (flow_goes_on(cta->flow, flow)) {
+        flow_free_one(flow);
+        return TRUE;
     }
+    if (!cost.remote_stores && !cost.remote_loads)
+        flow_first(flow);
+    flow_push(cta, flow);
     return TRUE;
 }

@@ -16,8 +16,10 @@ typedef struct DeviceFlow {
     GList alive; /* in Fabric.flows */
     Fabric *fabric;
     Warp *warp;
-    FlowClass *class;                    /* when it has its SM for itself, */
-    guint64 limit, line_ps;              /* with that limit, and its lines' time of the LSU; */
+    FlowClass *class;       /* when it has its SM for itself, */
+    guint64 limit, line_ps; /* with that limit, and its lines' time of the LSU; */
+    FlowClass *piece;       /* of one loop of several in a row, of so many lines, limit and number */
+    guint64 piece_lines, piece_limit, pieces;
     guint64 ports;                       /* lines a second that all of the GPU's ports can send, once it is issued */
     struct DeviceFlow *sm_next, *behind; /* behind: of the same warps, issued while this one still waits for ports */
     guint64 lines, work, tag;
@@ -29,6 +31,7 @@ typedef struct DeviceFlow {
     gboolean drains;              /* ports have room: what waits goes as fast as they can */
     SimTime turned_ps;            /* when that was last found otherwise */
     Event issued;                 /* its LSU is through with it */
+    gboolean reached;             /* a warp has come to it */
     gboolean under_way, released; /* it is served; its warps went on */
     SimTime head_ps, tail_ps;     /* before the first line, behind the last one */
     guint32 left, warps;          /* warps that went on, of so many */

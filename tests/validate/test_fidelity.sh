@@ -1,6 +1,7 @@
 #!/bin/sh
 # Proves that published rows that nothing was calibrated on are met as well as recorded, in each group of targets, that
-# a group that gets worse is noticed by its name, and that rows are halved by their ids alone.
+# a group that gets worse is noticed by its name, that rows are halved and drawn by their ids alone, and that errors are
+# told by NCCL's version.
 set -u
 reference="$TOP_SRCDIR/validate/reference/published"
 record="$TOP_SRCDIR/tests/validate/fidelity.sample"
@@ -40,3 +41,28 @@ for id in $ids; do
         exit 1
     }
 done
+
+# --sample takes those of a group and half whose ids have the lowest SHA-256, and --half leaves out the other half.
+grep -E '^id|,dgx-h100,.*,eager,' "$dir/small.csv" >"$dir/eager.csv"
+right=$(for id in $(sed 1d "$dir/eager.csv" | cut -d, -f1); do
+    [ "$(half "$id")" = judge ] && echo "$(printf %s "$id" | sha256sum | cut -d' ' -f1) $id"
+done | sort | head -1 | cut -d' ' -f2)
+rows=$(sed 1d "$dir/eager.csv" | wc -l)
+"$FANOUT" validate --half judge --sample 1 "$dir/eager.csv" >"$dir/drawn" 2>"$dir/err" || { cat "$dir/err"; exit 1; }
+[ -n "$right" ] && grep -q "1 of $rows rows" "$dir/drawn" && grep -q " $right " "$dir/drawn" || {
+    cat "$dir/drawn"
+    echo "FAIL: '$right' was not drawn, and it alone"
+    exit 1
+}
+for wrong in "--half both" "--sample 0"; do
+    "$FANOUT" validate $wrong "$dir/eager.csv" >/dev/null 2>"$dir/err"
+    [ $? -eq 1 ] && grep -q -e "${wrong%% *}: .*\(judge\|at least 1\)" "$dir/err" ||
+        { cat "$dir/err"; echo "FAIL: $wrong"; exit 1; }
+done
+
+# The table by version has each row of NCCL that judges once.
+told=$(sed -n '/by its version/,/^#$/p' "$dir/out" |
+    awk '$1 ~ /^2\./ { n += $2 } $1 == "not" { n += $3 } END { print n + 0 }')
+right=$(for id in $ids; do [ "$(half "$id")" = judge ] && grep -h "^$id," "$dir/sample.csv"; done |
+    grep -c -E ',nccl(-sym|-registered)?,')
+[ "$told" -eq "$right" ] && [ "$right" -gt 0 ] || { echo "FAIL: $told rows by version, not $right"; exit 1; }
