@@ -22,9 +22,18 @@ double speed_sim_holds_per_s(guint pending, guint64 holds, SimCalendar calendar,
 /* Millions of warp-instructions a second of CPU time: "copy", "sum" (kernels.c). */
 double speed_kernel_Minstructions_per_s(const char *loop);
 
-/* The same of a kernel with the fabric simulated (fabric_kernels.c): "fill", "compare", "copy", "sum", "reduce",
- * "norm", "mma", "wgmma". GError: it cannot run on the options' system. */
-gboolean speed_fabric_kernel(const Options *options, const char *name, double *Minstructions_per_s, GError **error);
+/* A kernel with the fabric simulated, on one GPU of an H100 system (fabric_kernels.c). `was`: what it did over the
+ * heap's holds before sums of matrix products were made eight columns at a time, on a busy Xeon: a tenth says
+ * nothing. */
+typedef struct {
+    const char *name, *what;
+    double was;
+    guint32 ctas, threads, n; /* n: words, or turns of a loop */
+} SpeedKernel;
+extern const SpeedKernel speed_fabric_kernels[]; /* ends with {NULL} */
+/* Millions of its warp-instructions a second of CPU time. GError: it cannot run on the options' system. */
+gboolean speed_fabric_kernel(const Options *options, const SpeedKernel *kernel, double *Minstructions_per_s,
+                             GError **error);
 
 double speed_wall_s(void); /* since some moment: what two threads are measured by */
 

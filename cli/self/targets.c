@@ -338,36 +338,23 @@ static gboolean targets_of_kernels(Targets *targets)
     return TRUE;
 }
 
-/* On an H100's memory, SMs and caches. What they were: over the heap's holds, before sums of matrix products were made
- * eight columns at a time; measured on two cores of a busy Xeon, so that a tenth says nothing. */
 static gboolean targets_of_fabric_kernels(Targets *targets)
 {
-    static const struct {
-        const char *name, *what;
-        double was;
-    } kernels[] = {{"fill", "kernels on an H100 over what they were: fill 32 MiB, 4 bytes a lane", 0.151},
-                   {"compare", "the same: compare 32 MiB, 4 bytes a lane", 0.122},
-                   {"copy", "the same: copy 32 MiB, 16 bytes a lane", 0.068},
-                   {"sum", "the same: sum 32 MiB of bf16, 16 bytes a lane", 0.069},
-                   {"reduce", "the same: reduce 32 MiB of f32 by shuffles", 0.13},
-                   {"norm", "the same: layer norm of 8,192 rows of 1,024", 0.212},
-                   {"mma", "the same: mma.sync, as many as 512^3 takes", 0.0152},
-                   {"wgmma", "the same: wgmma, as many as 512^3 takes", 0.0019}};
     double product = 1;
-    for (gsize k = 0; k < G_N_ELEMENTS(kernels); k++) {
-        double ratio[RUNS_MAX];
+    guint n = 0;
+    for (const SpeedKernel *kernel = speed_fabric_kernels; kernel->name; kernel++, n++) {
+        double ratio[RUNS_MAX], figure;
         for (guint r = 0; r < targets->runs; r++) {
-            double heap_per_s = targets_heap_per_s(), figure;
-            if (!speed_fabric_kernel(targets->options, kernels[k].name, &figure, targets->error))
+            double heap_per_s = targets_heap_per_s();
+            if (!speed_fabric_kernel(targets->options, kernel, &figure, targets->error))
                 return FALSE;
-            ratio[r] = figure * 1e6 / heap_per_s / kernels[k].was;
+            ratio[r] = figure * 1e6 / heap_per_s / kernel->was;
         }
         double median = speed_median(ratio, targets->runs);
         product *= median;
-        targets_row(targets, kernels[k].what, median, "", TRUE, KERNELS_TARGET);
+        targets_row(targets, kernel->what, median, "", TRUE, KERNELS_TARGET);
     }
-    targets_row(targets, "the geometric mean of these", pow(product, 1.0 / G_N_ELEMENTS(kernels)), "", TRUE,
-                KERNELS_TARGET);
+    targets_row(targets, "the geometric mean of these", pow(product, 1.0 / n), "", TRUE, KERNELS_TARGET);
     return TRUE;
 }
 

@@ -354,7 +354,6 @@ static void HOT(join)(guint32 *restrict lanes, const guint32 *restrict a, const 
 const PtxHot *HOT(functions)(void);
 const PtxHot *HOT(functions)(void)
 {
-    static const PtxHot functions = {HOT(add_offset), HOT(split),    HOT(join),
-                                     HOT(unpack),     HOT(row_sums), HOT(cut_f32)};
+    static const PtxHot functions = {HOT(add_offset), HOT(split), HOT(join), HOT(unpack), HOT(row_sums), HOT(cut_f32)};
     return &functions;
 }
