@@ -75,8 +75,12 @@ static void device_cta_free(FoCta *cta, void (*give)(Cta *cta))
 /* In the middle of what it does: its operations, and loads that will never be back. */
 static void device_cta_drop(FoCta *cta)
 {
-    for (guint32 w = 0; w < cta->cta->n_warps; w++)
+    for (guint32 w = 0; w < cta->cta->n_warps; w++) {
+        const Warp *warp = &cta->cta->warp[w];
+        if (warp->have) /* taken from its queue, and not performed */
+            device_constant_drop(&warp->current);
         device_queue_drop(&cta->warp[w], device_constant_drop);
+    }
     if (cta->holds)
         device_op_free(cta->held, device_constant_drop);
     for (guint i = 0; i < cta->regs->len; i++) {

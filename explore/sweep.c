@@ -75,7 +75,10 @@ static void sweep_add_slot(Sweep *sweep, HubLink *link)
 static void sweep_free_slot(gpointer data)
 {
     Slot *slot = data;
-    worker_kill(&slot->worker);
+    if (slot->is_busy)
+        worker_kill(&slot->worker);
+    else
+        worker_end(&slot->worker);
     g_free(slot->point.values);
     g_free(slot->command);
     g_free(slot);

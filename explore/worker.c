@@ -221,6 +221,17 @@ Result *worker_finish(Worker *worker, int status)
     return result;
 }
 
+void worker_end(Worker *worker)
+{
+    if (!worker->points) {
+        worker_kill(worker);
+        return;
+    }
+    shutdown(worker->points, SHUT_RDWR); /* closing it might not do, where other copies have it, too */
+    waitpid(worker->pid, NULL, 0);
+    worker_close(worker);
+}
+
 void worker_kill(Worker *worker)
 {
     if (worker->pid == 0)

@@ -30,6 +30,8 @@ void worker_collect(Worker *worker, WorkerOutput *output);
 void worker_output_clear(WorkerOutput *output);
 /* What it gave, once it has ended with `status`. Free with result_free(). */
 Result *worker_finish(Worker *worker, int status);
+/* Ends one that has no point, in its own time, so that what a program does at its end is done. */
+void worker_end(Worker *worker);
 /* Ends it and waits for it: what it was doing is lost. */
 void worker_kill(Worker *worker);
 
