@@ -130,7 +130,7 @@ dist_check_SCRIPTS = \
 	tests/wire/test_long_sleeps.sh \
 	tests/wire/test_seats.sh \
 	tests/wire/test_timers.sh \
-	tests/wire/test_ending.sh \
+	tests/wire/test_ending.sh tests/wire/test_parting.sh \
 	tests/wire/test_spinner.sh \
 	tests/wire/test_bad_jobs.sh \
 	tests/wire/test_death.sh \
@@ -554,7 +554,7 @@ routes-update:
 	$(ROUTES_BUILD) update
 
 # What the scripts of tests/wire run below `fanout exec`: no tests by themselves.
-noinst_PROGRAMS += tests/wire/answers tests/wire/ranks tests/wire/fuzz_wire
+noinst_PROGRAMS += tests/wire/answers tests/wire/ranks tests/wire/fuzz_wire tests/wire/parting
 tests_wire_answers_SOURCES = tests/wire/answers.c
 tests_wire_answers_LDADD = libcuda.la
 tests_wire_ranks_SOURCES = tests/wire/ranks.c
@@ -562,6 +562,9 @@ tests_wire_ranks_LDADD = libcuda.la
 tests_wire_fuzz_wire_SOURCES = tests/wire/fuzz_wire.c machine/wire/dial.c machine/wire/message.c
 tests_wire_fuzz_wire_CFLAGS = $(AM_CFLAGS) # objects of its own
 tests_wire_fuzz_wire_LDADD = $(GLIB_LIBS)
+tests_wire_parting_SOURCES = tests/wire/parting.c machine/wire/dial.c machine/wire/message.c
+tests_wire_parting_CFLAGS = $(AM_CFLAGS)
+tests_wire_parting_LDADD = $(GLIB_LIBS)
 check_PROGRAMS += tests/api/test_cuda_launch
 tests_api_test_cuda_launch_SOURCES = tests/api/test_cuda_launch.c tests/api/cuda_test.h tests/test.h
 tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)

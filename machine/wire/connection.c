@@ -254,12 +254,11 @@ void server_reply(ServerConnection *connection)
     answer.bytes = (guint32)bytes;
     answer.more = !connection->why && client->prints->len > bytes;
     connection->busy = FALSE;
-    gboolean sent = message_send(connection->fd, &answer, sizeof answer, text, bytes, -1);
+    if (!message_send(connection->fd, &answer, sizeof answer, text, bytes, -1))
+        server_unsent(connection, "it does not take its answer");
     if (!connection->why)
         g_string_erase(client->prints, 0, (gssize)bytes);
     g_clear_pointer(&connection->why, g_free);
-    if (!sent)
-        server_drop(connection, "it does not take its answer");
 }
 
 /* The one request that may come while another is not answered: that one is not wanted any more. */

@@ -161,5 +161,5 @@ void control_take(struct ServerConnection *connection, const WireControl *asked,
     answer.rows = rows ? rows->len : 0;
     if (!message_send(connection->fd, &answer, sizeof answer, rows ? rows->data : NULL,
                       (gsize)answer.rows * sizeof(WireProcess), -1))
-        server_drop(connection, "it does not take its answer");
+        server_unsent(connection, "it does not take its answer");
 }

@@ -1,6 +1,7 @@
 /* A connection ends, by its other side or because of what it sent; it is freed after the events at hand. */
 #include "machine/wire/server_parts.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 void server_drop(ServerConnection *connection, const char *why)
@@ -30,4 +31,9 @@ void server_drop(ServerConnection *connection, const char *why)
             client->program_connection = NULL;
     }
     g_ptr_array_add(server->ended, connection);
+}
+
+void server_unsent(ServerConnection *connection, const char *why)
+{
+    server_drop(connection, errno == EPIPE || errno == ECONNRESET ? NULL : why);
 }

@@ -78,7 +78,7 @@ static void gate_host_call(void *self, guint32 number, guint64 function, guint64
     asked.number = ++client->n_asked;
     g_hash_table_insert(client->works, g_memdup2(&asked.number, sizeof asked.number), work);
     if (!message_send(client->service->fd, &asked, sizeof asked, NULL, 0, -1))
-        server_drop(client->service, "it does not take what it is asked");
+        server_unsent(client->service, "it does not take what it is asked");
 }
 
 static pid_t gate_process(void *self, guint32 number)

@@ -186,6 +186,9 @@ struct Server {
 /* server.c */
 void server_reply(ServerConnection *connection);
 void server_drop(ServerConnection *connection, const char *why);
+/* After a message_send() that failed: a process that was ended while its answer was under way has done nothing wrong,
+ * so `why` is said only of a side that is still there. */
+void server_unsent(ServerConnection *connection, const char *why);
 
 /* session.c: one request. FALSE: nonsense, which ends the connection. *answered: the reply is there. `descriptor` is
  * the callee's, -1: none. */
