@@ -2,7 +2,7 @@
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
-EXTRA_DIST += tests/cli/mistakes.txt tests/cli/columns.list tests/cli/columns.sh tests/model/rows.list
+EXTRA_DIST += tests/named.sh tests/cli/mistakes.txt tests/cli/columns.list tests/cli/columns.sh tests/model/rows.list
 EXTRA_DIST += tests/ptx/fabric_forms.py tests/ptx/fabric_forms.txt
 EXTRA_DIST += tests/plain.sh tests/wire/program.sh tests/api/client.sh tests/api/endpoint_client.sh tests/summary.sh tests/README.md
 noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/endpoint_test.h tests/device/device_world.h tests/device/kernel/fabric_kernels.h tests/device/kernel/fabric_operations.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/matrix_kernels.h tests/ptx/reference.h tests/ptx/tensor_cases.h tests/ptx/tensor_maps.h tests/coll/coll_machine.h tests/measured.h \

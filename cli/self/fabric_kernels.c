@@ -3,8 +3,6 @@
  * instructions. */
 #include "cli/self/speed.h"
 
-#include <string.h>
-
 #include "cli/system.h"
 #include "device/kernel/kernel.h"
 
@@ -95,18 +93,17 @@ static const char text[] =
     "add.s64 %a4, %a2, %a6; st.global.v4.f32 [%a4], {%f1, %f5, %f9, %f13}; ret;\n}\n";
 /* clang-format on */
 
-/* Grids as programs have them; n of mma and wgmma: turns that make a product of 512^3 in all. What compare finds right
- * is what the one before it has written. */
+/* Grids as programs have them; n of mma and wgmma: turns that make a product of 512^3 in all. */
 const SpeedKernel speed_fabric_kernels[] = {
-    {"fill", "kernels on an H100 over what they were: fill 32 MiB, 4 bytes a lane", .151, 512, 512, WORDS},
-    {"compare", "the same: compare 32 MiB, 4 bytes a lane", .122, 512, 512, WORDS},
-    {"copy", "the same: copy 32 MiB, 16 bytes a lane", .068, 264, 512, WORDS},
-    {"sum", "the same: sum 32 MiB of bf16, 16 bytes a lane", .069, 264, 512, WORDS},
-    {"reduce", "the same: reduce 32 MiB of f32 by shuffles", .130, 264, 512, WORDS},
-    {"norm", "the same: layer norm of 8,192 rows of 1,024", .212, 512, 256, WORDS},
-    {"mma", "the same: mma.sync, as many as 512^3 takes", .0152, 64, 128, 64},
-    {"wgmma", "the same: wgmma, as many as 512^3 takes", .0019, 64, 128, 8},
-    {NULL, NULL, 0, 0, 0, 0}};
+    {"fill", "kernels on an H100 over what they were: fill 32 MiB, 4 bytes a lane", .151, 512, 512, WORDS, NULL},
+    {"compare", "the same: compare 32 MiB, 4 bytes a lane", .122, 512, 512, WORDS, "fill"},
+    {"copy", "the same: copy 32 MiB, 16 bytes a lane", .068, 264, 512, WORDS, NULL},
+    {"sum", "the same: sum 32 MiB of bf16, 16 bytes a lane", .069, 264, 512, WORDS, NULL},
+    {"reduce", "the same: reduce 32 MiB of f32 by shuffles", .130, 264, 512, WORDS, NULL},
+    {"norm", "the same: layer norm of 8,192 rows of 1,024", .212, 512, 256, WORDS, NULL},
+    {"mma", "the same: mma.sync, as many as 512^3 takes", .0152, 64, 128, 64, NULL},
+    {"wgmma", "the same: wgmma, as many as 512^3 takes", .0019, 64, 128, 8, NULL},
+    {NULL, NULL, 0, 0, 0, 0, NULL}};
 
 typedef struct {
     gboolean good;
@@ -120,15 +117,15 @@ static void on_done(const KernelLaunch *launch, void *user)
     ended->instructions = kernel_stats(launch).instructions;
 }
 
-static gboolean run_kernel(Fabric *fabric, Vas *vas, PtxImage *image, const SpeedKernel *kernel, const guint64 va[2],
-                           double *Minstructions_per_s, GError **error)
+static gboolean run_kernel(Fabric *fabric, Vas *vas, PtxImage *image, const char *entry, const SpeedKernel *kernel,
+                           const guint64 va[2], double *Minstructions_per_s, GError **error)
 {
     const struct {
         guint64 from, to;
         guint32 n;
     } param = {va[0], va[1], kernel->n};
     const KernelSpec spec = {.image = image,
-                             .entry = ptx_module_entry(image->module, kernel->name),
+                             .entry = ptx_module_entry(image->module, entry),
                              .grid = {kernel->ctas, 1, 1},
                              .block = {kernel->threads, 1, 1},
                              .param = &param};
@@ -138,7 +135,7 @@ static gboolean run_kernel(Fabric *fabric, Vas *vas, PtxImage *image, const Spee
         return FALSE;
     sim_run(fabric->sim, SIMTIME_NEVER);
     if (!ended.good) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "the kernel %s does not end well on this system", kernel->name);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "the kernel %s does not end well on this system", entry);
         return FALSE;
     }
     *Minstructions_per_s = (double)ended.instructions * 1e-6 / (speed_cpu_s() - start_s);
@@ -166,9 +163,9 @@ gboolean speed_fabric_kernel(const Options *options, const SpeedKernel *kernel, 
         }
         PtxModule *module = ptx_module_read("speed.ptx", text, sizeof text - 1, NULL);
         PtxImage *image = ptx_image_new(module, 0, 0);
-        good = strcmp(kernel->name, "compare") ||
-               run_kernel(fabric, vas, image, kernel - 1, va, Minstructions_per_s, error);
-        good = good && run_kernel(fabric, vas, image, kernel, va, Minstructions_per_s, error);
+        good = !kernel->before ||
+               run_kernel(fabric, vas, image, kernel->before, kernel, va, Minstructions_per_s, error);
+        good = good && run_kernel(fabric, vas, image, kernel->name, kernel, va, Minstructions_per_s, error);
         ptx_image_free(image);
         ptx_module_free(module);
         vas_free(vas);

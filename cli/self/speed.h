@@ -29,6 +29,7 @@ typedef struct {
     const char *name, *what;
     double was;
     guint32 ctas, threads, n; /* n: words, or turns of a loop */
+    const char *before;       /* the entry that runs first, unmeasured, since this one reads what it writes; or NULL */
 } SpeedKernel;
 extern const SpeedKernel speed_fabric_kernels[]; /* ends with {NULL} */
 /* Millions of its warp-instructions a second of CPU time. GError: it cannot run on the options' system. */

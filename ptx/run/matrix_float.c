@@ -103,7 +103,7 @@ static gboolean special_sum(const PtxMatrixRule *rule, const gint32 *a_mantissa,
     return TRUE;
 }
 
-/* A, row by row, and eight columns of B. */
+/* A, row by row: unpacked once, since every eight columns of B meet all of it. */
 typedef struct {
     gint32 mantissa[MATRIX_M_MAX * MATRIX_K_FLOAT], exponent[MATRIX_M_MAX * MATRIX_K_FLOAT];
     gboolean special;

@@ -13,18 +13,17 @@ void markup_append(GString *out, const char *format, ...)
     g_free(text);
 }
 
-/* Most words are digits and letters, which stand for themselves. */
-static gboolean markup_is_plain(const char *text)
+gboolean markup_is_plain(const char *text, const char *special)
 {
     for (; *text; text++)
-        if ((guchar)*text < ' ' || (guchar)*text > '~' || strchr("&<>\"'", *text))
+        if ((guchar)*text < ' ' || (guchar)*text > '~' || strchr(special, *text))
             return FALSE;
     return TRUE;
 }
 
 void markup_text(GString *out, const char *text)
 {
-    g_autofree char *escaped = markup_is_plain(text) ? NULL : g_markup_escape_text(text, -1);
+    g_autofree char *escaped = markup_is_plain(text, "&<>\"'") ? NULL : g_markup_escape_text(text, -1);
     g_string_append(out, escaped ? escaped : text);
 }
 

@@ -72,6 +72,8 @@ static inline const Cell *table_cell(const Table *table, guint row, guint column
 void markup_append(GString *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void markup_text(GString *out, const char *text);
 void markup_number(GString *out, const char *format, const char *name, double value);
+/* Printable ASCII without any of `special`, as most words are: such a text stands for itself, here and in JSON. */
+gboolean markup_is_plain(const char *text, const char *special);
 
 /* Their pieces, for reports that grow (stream.h). width: one for each column, at least as wide as wanted. */
 void report_text_answers(const Report *report, guint first, GString *out); /* and those behind it */

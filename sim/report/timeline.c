@@ -7,6 +7,8 @@
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
+#include "sim/report/parts.h"
+
 struct Timeline {
     FILE *file;
     char *path;
@@ -45,14 +47,6 @@ Timeline *timeline_open(const char *path, GError **error)
 /* ---- one event: begin, members, end. A large file is some millions of them, so that they are put together here;
  * yajl writes the strings in which something is to be escaped. */
 
-static gboolean event_is_plain(const char *text)
-{
-    for (; *text; text++)
-        if ((guchar)*text < ' ' || (guchar)*text > '~' || *text == '"' || *text == '\\')
-            return FALSE;
-    return TRUE;
-}
-
 static void event_quote(GString *line, const char *plain)
 {
     g_string_append_c(line, '"');
@@ -62,7 +56,7 @@ static void event_quote(GString *line, const char *plain)
 
 static void event_string(GString *line, const char *text)
 {
-    if (event_is_plain(text)) {
+    if (markup_is_plain(text, "\"\\")) {
         event_quote(line, text);
         return;
     }

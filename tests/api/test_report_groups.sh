@@ -5,26 +5,11 @@ set -eu
 . "$TOP_SRCDIR/tests/api/client.sh"
 build_client "$TOP_SRCDIR/tests/api/report_groups.c" groups
 timeout 100 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/groups" >"$dir/said"
-# One object of the report a line.
-tr -d '\n' <"$dir/report.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/lines"
 bad=0
 complain() { echo "$*"; bad=1; }
-row() { # row TEXT...: one row has all of them
-    cp "$dir/lines" "$dir/left"
-    for text in "$@"; do
-        grep -F -e "$text" "$dir/left" >"$dir/next" || :
-        mv "$dir/next" "$dir/left"
-    done
-    [ "$(wc -l <"$dir/left")" = 1 ] || complain "$(wc -l <"$dir/left") rows have: $*"
-}
-value() { # value KEY TEXT...: of the row that has all of them
-    key=$1
-    shift
-    row "$@"
-    sed -n "s/.*\"$key\": \([0-9.]*\).*/\1/p" "$dir/left"
-}
-# near WHAT A B BY: A and B are that near
-near() { awk -v a="$2" -v b="$3" -v by="$4" 'BEGIN { d = a - b; exit !(d <= by && -d <= by) }' || complain "$1: $2, not $3"; }
+cd "$dir"
+. "$TOP_SRCDIR/tests/cli/columns.sh"
+objects <report.json
 
 # 128 warps load 16 words of GPU 1 each, all of one 256 B chunk and so by one of two links: 2,048 requests of a flit go up
 # there, and 2,048 answers of three flits come down, of a ns each. Every lane counts 4 B. Three launches are one group.

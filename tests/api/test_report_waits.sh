@@ -5,27 +5,22 @@ set -eu
 . "$TOP_SRCDIR/tests/api/client.sh"
 build_client "$TOP_SRCDIR/tests/api/report_waits.c" waits
 timeout 100 "$FANOUT" exec -s teach-4gpu --report "$dir/report.json" -- "$dir/waits"
-tr -d '\n' <"$dir/report.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/lines"
 bad=0
 complain() { echo "$*"; bad=1; }
-value() { # value KEY TEXT: of the one row that has both
-    [ "$(grep -F -e "$2" "$dir/lines" | grep -c -F -e "\"$1\": ")" = 1 ] || complain "not one row of $1 has $2"
-    grep -F -e "$2" "$dir/lines" | sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p"
-}
-near() { # near WHAT A EXPRESSION BY: A is that near to what the expression says
-    awk "BEGIN { d = $2 - ($3); exit !(d <= $4 && -d <= $4) }" || complain "$1: $2, not $3"
-}
+cd "$dir"
+. "$TOP_SRCDIR/tests/cli/columns.sh"
+objects <report.json
 waits() { # waits TABLE NUMBER COLUMN EXPRESSION: the column is that share, of 0.1 %
     near "$1 $2: $3" "$(value "$3" "\"$1\": $2,")" "$4" 0.051
 }
 
 for fact in '"system": "teach-4gpu"' '"driver_version": 13020' '"gpus": 4' '"ended_by": "exit"' '"stuck": false' \
     '"unfinished_work": 0' '"device_faults": 0' '"diagnostics_count": 0'; do
-    sed -n 2p "$dir/lines" | grep -q -F -e "$fact" || complain "the report does not say $fact"
+    sed -n 2p out | grep -q -F -e "$fact" || complain "the report does not say $fact"
 done
 # Launches are in one stream of one GPU, one behind the other without a pause, and the run ends with the last one.
-grep -c '"gpu": 0, "stream": 1, "state": "done", "grid": "1", ' "$dir/lines" >"$dir/n"
-[ "$(cat "$dir/n")" = 5 ] || complain "$(cat "$dir/n") launches are done, not 5"
+grep -c '"gpu": 0, "stream": 1, "state": "done", "grid": "1", ' out >n
+[ "$(cat n)" = 5 ] || complain "$(cat n) launches are done, not 5"
 end=0
 for n in 1 2 3 4 5; do
     near "start_us of launch $n" "$(value start_us "\"launch\": $n,")" "$end" 0.0011
@@ -41,9 +36,9 @@ for table in launch group; do
     waits $table 1 issue_pct "100 - 100 * 58.1 / $warps - $(value code_pct "\"$table\": 1,")"
 done
 # Who is called by an address is named. It was read from memory: 200 ns, and 193 since no cache had it.
-[ "$(grep -c '"called": "work"' "$dir/lines")" = 2 ] || complain "called"
-grep -q '"launch": 2, "kernel": "calls", "called": "work"' "$dir/lines" || complain "called of a launch"
-grep -q '"group": 2, "kernel": "calls", "called": "work"' "$dir/lines" || complain "called of a group"
+[ "$(grep -c '"called": "work"' out)" = 2 ] || complain "called"
+grep -q '"launch": 2, "kernel": "calls", "called": "work"' out || complain "called of a launch"
+grep -q '"group": 2, "kernel": "calls", "called": "work"' out || complain "called of a group"
 for table in launch group; do
     waits $table 2 memory_pct "100 * 0.3931 / $(value warps_us "\"$table\": 2,")"
 done

@@ -4,7 +4,7 @@
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-bad=0
+. "$TOP_SRCDIR/tests/named.sh"
 # A member of two blanks is of a table's rows (items), of one blank of the head, which every report has more of.
 for schema in "$TOP_SRCDIR"/docs/schema/*.json; do
     report=$(basename "$schema" .json)
@@ -17,12 +17,4 @@ for schema in "$TOP_SRCDIR"/docs/schema/*.json; do
                       table != "notes" && table != "") print report "." table; table = ""; rows = 0 }' "$schema"
 done >"$work/columns"
 [ "$(wc -l <"$work/columns")" -gt 450 ] || { echo "no columns"; exit 1; }
-grep -v '^#' "$TOP_SRCDIR/tests/cli/columns.list" >"$work/list"
-awk '{ print $1 }' "$work/list" | diff "$work/columns" - >"$work/diff" ||
-    { echo "columns without a test (<), and tests of columns that are not there (>), in their order:"; cat "$work/diff"; bad=1; }
-while read -r column test; do
-    [ -f "$TOP_SRCDIR/tests/$test" ] || { echo "$column: there is no tests/$test"; bad=1; continue; }
-    grep -q -w -e "${column##*.}" "$TOP_SRCDIR/tests/$test" || { echo "$column: tests/$test does not name it"; bad=1; }
-done <"$work/list"
-[ "$bad" = 0 ] && echo "$(wc -l <"$work/columns") columns have a test each"
-exit "$bad"
+named_check "$work/columns" "$TOP_SRCDIR/tests/cli/columns.list" columns
