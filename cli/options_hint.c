@@ -34,8 +34,8 @@ static void options_tell_number(GError *error, const Verb *verb)
     options_tell_more(error, "; ", right);
 }
 
-/* "Missing argument for --html": also of which kind it is. */
-static void options_tell_argument(GError *error, const GOptionEntry *entries)
+/* "Missing argument for --html": also of which kind it is. FALSE: none of these options is meant. */
+static gboolean options_tell_argument(GError *error, const GOptionEntry *entries)
 {
     const char *option = strrchr(error->message, ' ') + 1;
 
@@ -45,7 +45,9 @@ static void options_tell_argument(GError *error, const GOptionEntry *entries)
             continue;
         g_autofree char *right = g_strdup_printf("%s %s is right", option, entry->arg_description);
         options_tell_more(error, "; ", right);
+        return TRUE;
     }
+    return FALSE;
 }
 
 void options_add_hint(GError **error, const Verb *verb, const GOptionEntry *own, const GOptionEntry *common, int argc,
@@ -61,10 +63,8 @@ void options_add_hint(GError **error, const Verb *verb, const GOptionEntry *own,
         options_tell_more(*error, "; ", "a number is right, as 0.8");
     if (error && *error && strstr((*error)->message, "Cannot parse integer"))
         options_tell_number(*error, verb);
-    if (error && *error && strstr((*error)->message, "Missing argument for -")) {
-        options_tell_argument(*error, own);
+    if (error && *error && strstr((*error)->message, "Missing argument for -") && !options_tell_argument(*error, own))
         options_tell_argument(*error, common);
-    }
     if (!error || !g_error_matches(*error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
         return;
     const char *option = strrchr((*error)->message, ' '), *name = strstr((*error)->message, "--");
