@@ -464,6 +464,7 @@ tests_api_test_cuda_trust_LDADD = $(CUDA_TEST_LDADD)
 GOLDEN = \
 	tests/golden/coll-readme \
 	tests/golden/walk-atomic \
+	tests/golden/walk-background \
 	tests/golden/walk-csv \
 	tests/golden/walk-json \
 	tests/golden/walk-load \

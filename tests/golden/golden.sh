@@ -15,6 +15,7 @@ bad=0
 for args in tests/golden/*.args; do
     name=$(basename "$args" .args)
     expected=tests/golden/$name.expected
+    grep -q "tests/golden/$name\( \|\$\)" tests/tests.mk || { echo "$args: not in GOLDEN of tests/tests.mk"; bad=1; }
     # shellcheck disable=SC2046
     { "$fanout" $(cat "$args") || echo "exit code $?"; } >"$again/one" 2>&1
     case $name in coll-*) engine='--engine reference' ;; *) engine= ;; esac
