@@ -99,6 +99,8 @@ cuda_files = \
 	api/cuda/multicast/team.c \
 	api/cuda/multicast/team.h \
 	api/cuda/multicast/team_sync.c \
+	api/cuda/stream/attribute.c \
+	api/cuda/stream/attribute.h \
 	api/cuda/stream/copy.c \
 	api/cuda/stream/copy.h \
 	api/cuda/stream/copy_3d.c \

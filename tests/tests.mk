@@ -645,6 +645,9 @@ client-packages:
 	python3 -m venv clients-venv
 	clients-venv/bin/pip install --quiet $(CLIENT_PACKAGES)
 
+check_PROGRAMS += tests/api/test_cuda_attributes
+tests_api_test_cuda_attributes_SOURCES = tests/api/test_cuda_attributes.c tests/api/cuda_test.h
+tests_api_test_cuda_attributes_LDADD = $(CUDA_TEST_LDADD)
 check_PROGRAMS += tests/api/test_cuda_tensor
 tests_api_test_cuda_tensor_SOURCES = tests/api/test_cuda_tensor.c tests/ptx/tensor_cases.c tests/api/cuda_test.h
 tests_api_test_cuda_tensor_LDADD = $(CUDA_TEST_LDADD)

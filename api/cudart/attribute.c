@@ -91,6 +91,17 @@ RT cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, in
 RT cudaStreamGetFlags(CUstream s, unsigned *flags) { CALL(cuStreamGetFlags(s, flags)); }
 RT cudaStreamGetPriority(CUstream s, int *priority) { CALL(cuStreamGetPriority(s, priority)); }
 RT cudaStreamGetDevice(CUstream s, int *device) { CALL(cuStreamGetDevice(s, device)); }
+/* Numbers and values of attributes are the driver API's. */
+RT cudaStreamSetAttribute(CUstream s, int attribute, const CUstreamAttrValue *value)
+{
+    CALL(cuStreamSetAttribute(s, (CUstreamAttrID)attribute, value));
+}
+RT cudaStreamGetAttribute(CUstream s, int attribute, CUstreamAttrValue *value)
+{
+    CALL(cuStreamGetAttribute(s, (CUstreamAttrID)attribute, value));
+}
+RT cudaStreamCopyAttributes(CUstream to, CUstream from) { CALL(cuStreamCopyAttributes(to, from)); }
+RT cudaCtxResetPersistingL2Cache(void) { CALL(cuCtxResetPersistingL2Cache()); }
 RT cudaStreamAddCallback(CUstream s, CUstreamCallback callback, void *user, unsigned flags)
 {
     CALL(cuStreamAddCallback(s, callback, user, flags));

@@ -25,12 +25,15 @@ cudaError_t cudaMemsetAsync(void *at, int value, size_t n, CUstream stream);
 cudaError_t cudaStreamAddCallback(CUstream s, CUstreamCallback callback, void *user, unsigned flags);
 cudaError_t cudaStreamAttachMemAsync(CUstream s, void *at, size_t bytes, unsigned flags);
 cudaError_t cudaStreamBeginCapture(CUstream s, int mode);
+cudaError_t cudaStreamCopyAttributes(CUstream to, CUstream from);
 cudaError_t cudaStreamEndCapture(CUstream s, CUgraph *g);
+cudaError_t cudaStreamGetAttribute(CUstream s, int attribute, CUstreamAttrValue *value);
 cudaError_t cudaStreamGetFlags(CUstream s, unsigned *flags);
 cudaError_t cudaStreamGetId(CUstream s, unsigned long long *id);
 cudaError_t cudaStreamGetPriority(CUstream s, int *priority);
 cudaError_t cudaStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status);
 cudaError_t cudaStreamQuery(CUstream s);
+cudaError_t cudaStreamSetAttribute(CUstream s, int attribute, const CUstreamAttrValue *value);
 cudaError_t cudaStreamSynchronize(CUstream s);
 cudaError_t cudaStreamWaitEvent(CUstream s, CUevent e, unsigned flags);
 
@@ -103,6 +106,15 @@ RT cudaStreamQuery_ptsz(CUstream s) { return cudaStreamQuery(own(s)); }
 RT cudaStreamGetId_ptsz(CUstream s, unsigned long long *id) { return cudaStreamGetId(own(s), id); }
 RT cudaStreamGetFlags_ptsz(CUstream s, unsigned *flags) { return cudaStreamGetFlags(own(s), flags); }
 RT cudaStreamGetPriority_ptsz(CUstream s, int *priority) { return cudaStreamGetPriority(own(s), priority); }
+RT cudaStreamSetAttribute_ptsz(CUstream s, int attribute, const CUstreamAttrValue *value)
+{
+    return cudaStreamSetAttribute(own(s), attribute, value);
+}
+RT cudaStreamGetAttribute_ptsz(CUstream s, int attribute, CUstreamAttrValue *value)
+{
+    return cudaStreamGetAttribute(own(s), attribute, value);
+}
+RT cudaStreamCopyAttributes_ptsz(CUstream to, CUstream from) { return cudaStreamCopyAttributes(own(to), own(from)); }
 RT cudaStreamWaitEvent_ptsz(CUstream s, CUevent e, unsigned flags) { return cudaStreamWaitEvent(own(s), e, flags); }
 RT cudaStreamAddCallback_ptsz(CUstream s, CUstreamCallback f, void *user, unsigned flags)
 {

@@ -80,6 +80,10 @@ static CUresult with(CUfunction f, unsigned grid, CUlaunchAttributeID id, CUlaun
 #define CLUSTER(f, grid, n)                                                                                            \
     with(f, grid, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, (CUlaunchAttributeValue){.clusterDim = {n, 1, 1}})
 
+#define HINT(id, ...) with(bounded, 1, CU_LAUNCH_ATTRIBUTE_##id, (CUlaunchAttributeValue){__VA_ARGS__})
+#define WINDOW(n, ratio, miss)                                                                                         \
+    HINT(ACCESS_POLICY_WINDOW, .accessPolicyWindow = {NULL, n, ratio, CU_ACCESS_PROPERTY_PERSISTING, miss})
+
 static CUresult option(CUjit_option o, void *v)
 {
     CUmodule m;
@@ -221,6 +225,18 @@ static CUresult launches(int i, const char **call, CUresult *expected)
              (CUlaunchAttributeValue){.programmaticStreamSerializationAllowed = 1}),
         CUDA_SUCCESS)
     ROW(with(bounded, 1, CU_LAUNCH_ATTRIBUTE_PRIORITY, (CUlaunchAttributeValue){.priority = -1}), CUDA_SUCCESS)
+    ROW(WINDOW(4096, 0.5f, CU_ACCESS_PROPERTY_NORMAL), CUDA_SUCCESS)
+    ROW(WINDOW(4096, 1.5f, CU_ACCESS_PROPERTY_NORMAL), CUDA_ERROR_INVALID_VALUE)
+    ROW(WINDOW((size_t)1 << 30, 0.5f, CU_ACCESS_PROPERTY_NORMAL), CUDA_ERROR_INVALID_VALUE)
+    ROW(WINDOW(9, 0.5f, CU_ACCESS_PROPERTY_PERSISTING), CUDA_ERROR_INVALID_VALUE)
+    ROW(HINT(SYNCHRONIZATION_POLICY, .syncPolicy = CU_SYNC_POLICY_AUTO), CUDA_ERROR_INVALID_VALUE)
+    ROW(HINT(MEM_SYNC_DOMAIN_MAP, .memSyncDomainMap = {0, 4}), CUDA_ERROR_INVALID_VALUE)
+    ROW(HINT(MEM_SYNC_DOMAIN_MAP, .memSyncDomainMap = {0, 3}), CUDA_SUCCESS)
+    ROW(HINT(MEM_SYNC_DOMAIN, .memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE), CUDA_SUCCESS)
+    ROW(HINT(MEM_SYNC_DOMAIN, .memSyncDomain = (CUlaunchMemSyncDomain)2), CUDA_ERROR_INVALID_VALUE)
+    ROW(HINT(CLUSTER_SCHEDULING_POLICY_PREFERENCE, .cooperative = 9), CUDA_ERROR_INVALID_VALUE)
+    ROW(HINT(CLUSTER_SCHEDULING_POLICY_PREFERENCE, .cooperative = 1), CUDA_SUCCESS)
+    ROW(HINT(PREFERRED_SHARED_MEMORY_CARVEOUT, .sharedMemCarveout = 101), CUDA_ERROR_INVALID_VALUE)
     ROW(cuLaunchKernelEx(NULL, put, args, NULL), CUDA_ERROR_INVALID_VALUE)
     ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, put, 256, 0), CUDA_SUCCESS)
     ROW((CUresult)(value != 8), CUDA_SUCCESS)

@@ -173,6 +173,49 @@ static void look_at_clusters(void)
     IS(n == 8);
 }
 
+/* A stream's attributes by the driver API's numbers: a window of the L2 (1) and the policy of synchronisation (3). */
+static void look_at_attributes(void)
+{
+    union {
+        struct {
+            void *at;
+            size_t bytes;
+            float ratio;
+            int hit, miss;
+        } window;
+        int policy;
+        char pad[64];
+    } value = {.window = {&image, 4096, 0.5f, 2, 0}}, got;
+    GET(cudaStreamCreate, Stream *);
+    GET(cudaStreamSetAttribute, Stream, int, const void *);
+    GET(cudaStreamGetAttribute, Stream, int, void *);
+    GET(cudaStreamGetAttribute_ptsz, Stream, int, void *);
+    GET(cudaStreamSetAttribute_ptsz, Stream, int, const void *);
+    GET(cudaStreamCopyAttributes, Stream, Stream);
+    GET(cudaStreamCopyAttributes_ptsz, Stream, Stream);
+    GET(cudaCtxResetPersistingL2Cache, void);
+    GET(cudaGetLastError, void);
+    Stream one, two;
+    CK(cudaStreamCreate(&one));
+    CK(cudaStreamCreate(&two));
+    CK(cudaStreamSetAttribute(one, 1, &value));
+    CK(cudaStreamCopyAttributes(two, one));
+    CK(cudaStreamGetAttribute(two, 1, &got));
+    IS(got.window.at == &image && got.window.bytes == 4096 && got.window.ratio == 0.5f && got.window.hit == 2);
+    value.window.ratio = 2;
+    IS(cudaStreamSetAttribute(one, 1, &value) == 1 && cudaGetLastError() == 1);
+    value.policy = 4;
+    CK(cudaStreamSetAttribute_ptsz(NULL, 3, &value)); /* of the thread's own stream, not of the default one */
+    CK(cudaStreamGetAttribute_ptsz(NULL, 3, &got));
+    IS(got.policy == 4);
+    CK(cudaStreamGetAttribute(NULL, 3, &got));
+    IS(got.policy == -1);
+    CK(cudaStreamCopyAttributes_ptsz(two, NULL));
+    CK(cudaStreamGetAttribute(two, 3, &got));
+    IS(got.policy == 4);
+    CK(cudaCtxResetPersistingL2Cache());
+}
+
 static void run(int version)
 {
     void **(*register_image)(void *);
@@ -218,6 +261,7 @@ static void run(int version)
     IS(cudaLaunchKernel(&variable, one, block, args, 0, NULL) == 98); /* no kernel */
     look_at_errors(&variable);
     look_at_clusters();
+    look_at_attributes();
     IS(cudaMallocArray(&array, NULL, 1, 1, 0) == 801); /* not there, and says so */
     IS(cudaGetLastError() == 801 && cudaGetLastError() == 0);
     look_at_pointer(version, p);

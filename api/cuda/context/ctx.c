@@ -64,6 +64,7 @@ CUresult context_new(Call *call, int device, unsigned int flags, Context **conte
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     made->legacy = (guint32)reply.value;
+    made->legacy_attributes = stream_attributes(0);
     made->handle = handle_new(call->cuda->handles, HANDLE_CONTEXT, made);
     *context = made;
     return CUDA_SUCCESS;

@@ -4,6 +4,15 @@
 
 #include "api/cuda/context/process.h"
 
+/* What cuStreamSetAttribute sets; kept, given back, and without an effect on results and times. */
+typedef struct {
+    CUaccessPolicyWindow window;
+    int sync_policy; /* CUsynchronizationPolicy; -1: none was set */
+    int priority;    /* -5 to 0 */
+    CUlaunchMemSyncDomainMap domains;
+    CUlaunchMemSyncDomain domain;
+} StreamAttributes;
+
 struct Context {
     guint64 handle;
     guint64 id;
@@ -11,7 +20,8 @@ struct Context {
     unsigned int flags;
     gboolean primary;
     guint refs;     /* retains of a primary context; attach count of others */
-    guint32 legacy; /* the engine's number of its default stream */
+    guint32 legacy; /* the engine's number of its default stream, and */
+    StreamAttributes legacy_attributes;
     CUfunc_cache cache;
     guint64 heap, heap_bytes;      /* of malloc in kernels; 0: none yet */
     guint64 meetings, cooperative; /* where CTAs of cooperative launches meet, 0: none yet; how many there were */
@@ -24,8 +34,8 @@ typedef struct {
     guint64 id;
     Context *context;
     unsigned int flags;
-    int priority;
-    guint32 stream; /* the engine's number */
+    guint32 stream;               /* the engine's number */
+    StreamAttributes *attributes; /* the stream's or, of a default stream, its context's or its thread's */
 } Stream;
 
 typedef struct {
@@ -52,6 +62,16 @@ Context *context_get(Call *call, CUcontext handle); /* NULL: not a live context 
 CUresult context_new(Call *call, int device, unsigned int flags, Context **context);
 void context_free(Call *call, Context *context); /* its streams, events and memory too */
 void context_push(Context *context);
+
+#define STREAM_PRIORITY_GREATEST (-5)
+#define STREAM_PRIORITY_LEAST 0
+/* Those of a new stream. source: read from an H200, driver 580 */
+static inline StreamAttributes stream_attributes(int priority)
+{
+    return (StreamAttributes){.sync_policy = -1,
+                              .priority = CLAMP(priority, STREAM_PRIORITY_GREATEST, STREAM_PRIORITY_LEAST),
+                              .domains = {0, 1}};
+}
 
 /* The engine's stream behind a handle: 0 and CU_STREAM_LEGACY are the context's default stream,
  * CU_STREAM_PER_THREAD the thread's own. `standard` is what 0 means in this call. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/cuda/memory/mem.h"
+#include "api/cuda/stream/attribute.h"
 #include "api/cuda/stream/recorder.h"
 #include "api/cuda/stream/submit.h"
 
@@ -72,6 +73,29 @@ static CUresult attribute_event(Call *call, Launch *launch, CUevent event, int f
     return CUDA_SUCCESS;
 }
 
+/* Hints, which change no result and no time, are looked at as a real driver looks at them. source: probed on an H200,
+ * driver 580 (tests/clients/codes.c). */
+static gboolean hint_fits(const Cuda *cuda, int device, const CUlaunchAttribute *attribute)
+{
+    const CUlaunchAttributeValue *value = &attribute->value;
+
+    switch (attribute->id) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return attribute_window_fits(cuda, device, &value->accessPolicyWindow);
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        return (guint)value->clusterSchedulingPolicyPreference <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: return attribute_domains_fit(cuda, device, &value->memSyncDomainMap);
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: return attribute_domain_fits(value->memSyncDomain);
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        return (int)value->sharedMemCarveout >= CU_SHAREDMEM_CARVEOUT_DEFAULT &&
+               (int)value->sharedMemCarveout <= CU_SHAREDMEM_CARVEOUT_MAX_SHARED;
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: return TRUE;
+    default: return FALSE; /* the policy of synchronisation is one of streams alone */
+    }
+}
+
 static CUresult one_attribute(Call *call, Launch *launch, const CUlaunchAttribute *attribute)
 {
     const CUlaunchAttributeValue *value = &attribute->value;
@@ -94,16 +118,9 @@ static CUresult one_attribute(Call *call, Launch *launch, const CUlaunchAttribut
         return attribute_event(call, launch, value->launchCompletionEvent.event, value->launchCompletionEvent.flags);
     case CU_LAUNCH_ATTRIBUTE_PRIORITY: launch->priority = value->priority; return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: return CUDA_ERROR_NOT_SUPPORTED;
-    case CU_LAUNCH_ATTRIBUTE_IGNORE: /* hints, which change no result */
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    default:
+        return hint_fits(call->cuda, launch->function->module->context->device, attribute) ? CUDA_SUCCESS
+                                                                                           : CUDA_ERROR_INVALID_VALUE;
     }
 }
 

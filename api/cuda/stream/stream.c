@@ -3,7 +3,12 @@
 #include "api/cuda/stream/recorder.h"
 #include "api/cuda/stream/submit.h"
 
-/* The calling thread's own streams: engine numbers by context id. Freed with the process only. */
+typedef struct {
+    guint32 number; /* the engine's */
+    StreamAttributes attributes;
+} OwnStream;
+
+/* The calling thread's own streams, by context id. Freed with the process only. */
 static _Thread_local GHashTable *own_streams;
 
 static gboolean stream_make(Call *call, const Context *context, unsigned int flags, guint32 *number)
@@ -20,16 +25,23 @@ static gboolean stream_make(Call *call, const Context *context, unsigned int fla
     return TRUE;
 }
 
-static CUresult own_stream(Call *call, Context *context, guint32 *number)
+static CUresult own_stream(Call *call, Stream *stream)
 {
+    Context *context = stream->context;
+    guint32 number;
+
     if (!own_streams)
         own_streams = g_hash_table_new(NULL, NULL);
-    *number = GPOINTER_TO_UINT(g_hash_table_lookup(own_streams, GUINT_TO_POINTER(context->id)));
-    if (*number != 0)
-        return CUDA_SUCCESS;
-    if (!stream_make(call, context, 0, number))
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    g_hash_table_insert(own_streams, GUINT_TO_POINTER(context->id), GUINT_TO_POINTER(*number));
+    OwnStream *own = g_hash_table_lookup(own_streams, GUINT_TO_POINTER(context->id));
+    if (!own) {
+        if (!stream_make(call, context, 0, &number))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        own = g_new(OwnStream, 1);
+        *own = (OwnStream){number, stream_attributes(0)};
+        g_hash_table_insert(own_streams, GUINT_TO_POINTER(context->id), own);
+    }
+    stream->stream = own->number;
+    stream->attributes = &own->attributes;
     return CUDA_SUCCESS;
 }
 
@@ -43,8 +55,9 @@ CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stre
         if (result != CUDA_SUCCESS)
             return result;
         stream->stream = stream->context->legacy;
+        stream->attributes = &stream->context->legacy_attributes;
         stream->id = which == CU_STREAM_LEGACY ? 1 : 2;
-        return which == CU_STREAM_PER_THREAD ? own_stream(call, stream->context, &stream->stream) : CUDA_SUCCESS;
+        return which == CU_STREAM_PER_THREAD ? own_stream(call, stream) : CUDA_SUCCESS;
     }
     const Stream *found = cuda_object(call, HANDLE_STREAM, (guint64)handle, "use of a destroyed stream",
                                       "not a stream");
@@ -70,8 +83,9 @@ static CUresult create(Call *call, CUstream *handle, unsigned int flags, int pri
     *stream = (Stream){.id = call->cuda->next_id++,
                        .context = context,
                        .flags = flags,
-                       .priority = CLAMP(priority, -5, 0),
-                       .stream = number};
+                       .stream = number,
+                       .attributes = g_new(StreamAttributes, 1)};
+    *stream->attributes = stream_attributes(priority);
     stream->handle = handle_new(call->cuda->handles, HANDLE_STREAM, stream);
     *handle = (CUstream)stream->handle;
     return CUDA_SUCCESS;
@@ -95,6 +109,7 @@ static void stream_free(Call *call, Stream *stream)
 
     cuda_engine(call, &request, NULL);
     handle_unref(call->cuda->handles, stream->handle);
+    g_free(stream->attributes);
     g_free(stream);
 }
 
@@ -193,7 +208,7 @@ static CUresult get(Call *call, CUstream handle, CUstream standard, Get what, vo
         return result;
     switch (what) {
     case GET_FLAGS: *(unsigned int *)value = stream.flags; break;
-    case GET_PRIORITY: *(int *)value = stream.priority; break;
+    case GET_PRIORITY: *(int *)value = stream.attributes->priority; break;
     case GET_CONTEXT: *(CUcontext *)value = (CUcontext)stream.context->handle; break;
     case GET_ID: *(unsigned long long *)value = stream.id; break;
     case GET_DEVICE: *(CUdevice *)value = stream.context->device; break;

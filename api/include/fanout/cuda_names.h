@@ -83,6 +83,9 @@
 #define cuStreamBeginRecaptureToGraph cuStreamBeginRecaptureToGraph_ptsz
 #define cuStreamGetId cuStreamGetId_ptsz
 #define cuStreamGetDevice cuStreamGetDevice_ptsz
+#define cuStreamSetAttribute cuStreamSetAttribute_ptsz
+#define cuStreamGetAttribute cuStreamGetAttribute_ptsz
+#define cuStreamCopyAttributes cuStreamCopyAttributes_ptsz
 #define cuStreamIsCapturing cuStreamIsCapturing_ptsz
 #define cuStreamAddCallback cuStreamAddCallback_ptsz
 #define cuLaunchHostFunc cuLaunchHostFunc_ptsz
