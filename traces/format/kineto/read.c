@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "traces/format/kineto/kineto.h"
+#include "traces/record/select.h"
 
 static int kineto_probe(const char *head, gsize n)
 {
@@ -220,11 +221,20 @@ static gboolean kineto_read(Reader *reader, GError **error)
     return ok;
 }
 
+/* People start their profilers when they please. */
+static gboolean kineto_end(Reader *reader, GError **error)
+{
+    (void)error;
+    trace_common_steps(reader->trace);
+    return TRUE;
+}
+
 const TraceFormat trace_format_kineto = {
     .name = "kineto",
     .title = "PyTorch profiler (Kineto, chrome trace)",
     .probe = kineto_probe,
     .read = kineto_read,
+    .end = kineto_end,
     .per_rank = TRUE,
     .identify = kineto_identify,
 };
