@@ -187,6 +187,43 @@ static void test_launching_ops(void **state)
     trace_free(trace);
 }
 
+/* Proves that the operator's group and root are found among its inputs that were written down: of group tp (ranks 0 and
+ * 2) place 1 is rank 2; and that flags behind the group are none. */
+static void test_launching_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        gint32 peer;
+        guint32 n;
+    } said[] = {
+        {KERNEL("reduce_scatter_kernel",
+                LAUNCHING("symm_mem::reduce_scatter_out", "[64], [], [], [32]", "\"float\", \"\", \"\", \"float\"",
+                          ", \"Concrete Inputs\": [\"\", \"tp\", \"False\", \"\"]")),
+         RECORD_NO_PEER, 2},
+        {KERNEL("multimem_one_shot_reduce_kernel",
+                LAUNCHING("symm_mem::multimem_one_shot_reduce_out", "[64], [], [], [], [64]",
+                          "\"float\", \"\", \"\", \"\", \"float\"",
+                          ", \"Concrete Inputs\": [\"\", \"sum\", \"1\", \"tp\", \"\"]")),
+         2, 2},
+        {KERNEL("nvshmem_broadcast_kernel",
+                LAUNCHING("symm_mem::nvshmem_broadcast", "[64], [], []", "\"float\", \"\", \"\"",
+                          ", \"Concrete Inputs\": [\"\", \"3\", \"0\"]")),
+         3, 4},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(said); i++) {
+        char **parts = g_strsplit(said[i].text, "\"pg_config\": [", 2); /* with a group of ranks 0 and 2 besides */
+        g_autofree char *text = g_strdup_printf("%s\"pg_config\": [{\"pg_name\": \"tp\", \"ranks\": [0, 2]}, %s",
+                                                parts[0], parts[1]);
+        Trace *with = read_text(text);
+        const Record *r = trace_record(with, 0);
+        if (r->op == RECORD_COMPUTE || r->peer != said[i].peer || trace_group_at(with, r->group)->n != said[i].n)
+            fail_msg("case %u: %s with peer %d of group %u", (guint)i, record_op_name(r->op), r->peer, r->group);
+        trace_free(with);
+        g_strfreev(parts);
+    }
+}
+
 /* Proves that the operator is found where the kernel names no External id: by that of its launch, by the launch's
  * correlation and thread (the inner of two), and under the name that Kineto of PyTorch 1.x had for it; an operator of
  * another thread is none. */
@@ -341,10 +378,15 @@ static void test_bare_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bare_names),      cmocka_unit_test(test_understood),
-        cmocka_unit_test(test_noted),           cmocka_unit_test(test_computations),
-        cmocka_unit_test(test_coalesced_once),  cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_wraps),           cmocka_unit_test(test_launching_ops),
+        cmocka_unit_test(test_bare_names),
+        cmocka_unit_test(test_understood),
+        cmocka_unit_test(test_noted),
+        cmocka_unit_test(test_computations),
+        cmocka_unit_test(test_coalesced_once),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_launching_ops),
+        cmocka_unit_test(test_launching_groups),
         cmocka_unit_test(test_found_by_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
