@@ -53,6 +53,7 @@ struct KernelPoll {
     gboolean waits;                         /* and waits for that at an mbarrier for most of its time */
     guint32 n_watches;
     guint32 loads, loads_until; /* of the warp since it did anything else, one unlike the other; when it is looked at */
+    guint32 fences;             /* since the last read, which change nothing that it could see */
     KernelRound *round;         /* NULL: it is not */
     PollWatch *round_watch;     /* of the round's lines but the first load's */
     guint32 n_round_watches;
@@ -259,8 +260,9 @@ static gboolean round_takes(KernelPoll *poll, PtxAccess *access)
             round_end(poll);
         return FALSE;
     }
-    gboolean whole = poll->accesses + 1 + round->n[round->now] == warp->accesses && !poll->real;
+    gboolean whole = poll->accesses + 1 + round->n[round->now] + poll->fences == warp->accesses && !poll->real;
     gboolean quiet = whole && poll->n_watches > 0 && kernel_round_repeats(round);
+    poll->fences = 0;
     poll->accesses = warp->accesses;
     poll->period_ps = MAX(warp->time_ps - poll->issue_ps, 1u);
     poll->issue_ps = warp->time_ps;
@@ -285,7 +287,9 @@ gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access)
     KernelPoll *poll = warp->poll;
     warp->accesses++;
     if (access->kind != PTX_ACCESS_LOAD || access->target != TARGET_REGISTERS) {
-        if (poll)
+        if (poll && access->kind == PTX_ACCESS_FENCE)
+            poll->fences++;
+        else if (poll)
             round_end(poll);
         return FALSE;
     }
@@ -302,8 +306,9 @@ gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access)
     if (!again)
         begin(poll, access);
     poll->loads = again ? 0 : poll->loads + 1;
-    if (poll->loads >= poll->loads_until)
+    if (poll->loads >= poll->loads_until && ptx_warp_is_alone(warp->ptx, access))
         poll->round = kernel_round_new(access);
+    poll->fences = 0;
     poll->accesses = warp->accesses;
     poll->period_ps = MAX(warp->time_ps - poll->issue_ps, 1u);
     poll->issue_ps = warp->time_ps;

@@ -49,6 +49,14 @@ static const struct {
      STUCK("two", "$L: ld.acquire.sys.global.u32 %v, [%o]; setp.eq.u32 %q, %v, 9; @%q bra $E; "
                   "ld.acquire.sys.global.u32 %v, [%o+512]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
      "polls 0x"},
+    {"behind_a_fence",
+     STUCK("behind_a_fence",
+           "$L: ld.volatile.global.u32 %v, [%o]; fence.acq_rel.sys; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     "polls 0x"},
+    {"pair",
+     STUCK("pair", "$L: ld.volatile.global.v2.u32 {%v, %w}, [%o]; ld.volatile.global.v2.u32 {%t, %w}, [%o+64]; "
+                   "or.b32 %v, %v, %t; setp.ne.u32 %q, %v, 9; vote.sync.any.pred %q, %q, -1; @%q bra $L;"),
+     "polls 0x"},
     {"three",
      STUCK("three", "$L: ld.volatile.global.u32 %v, [%o]; ld.volatile.global.u32 %w, [%o+256]; or.b32 %v, %v, %w; "
                     "ld.volatile.shared.u32 %w, [%a]; nanosleep.u32 40; ld.volatile.global.u32 %w, [%o+512]; "
@@ -134,6 +142,10 @@ static const struct {
      ENDS("two", "@%p st.volatile.global.u32 [%o+512], 9;",
           "$L: ld.acquire.sys.global.u32 %v, [%o]; setp.eq.u32 %q, %v, 9; @%q bra $E; "
           "ld.acquire.sys.global.u32 %v, [%o+512]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     2 * READ_NS},
+    {"behind_a_fence",
+     ENDS("behind_a_fence", "@%p st.volatile.global.u32 [%o], 9;",
+          "$L: ld.volatile.global.u32 %v, [%o]; fence.acq_rel.sys; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
      2 * READ_NS},
     {"first_of_two",
      ENDS("first_of_two", "@%p st.volatile.global.u32 [%o], 9;",
