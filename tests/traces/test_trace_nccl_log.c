@@ -126,17 +126,18 @@ static void test_left_out(void **state)
 #define SPLIT(pid, letter, rank, n, count, color)                                                                      \
     "node1:" pid ":9 [" pid "] NCCL INFO ncclCommSplit comm 0x" letter pid " rank " rank " nranks " n                  \
     " cudaDev 0 nvmlDev 0 busId 1000 parent 0xa" pid count " color " color " key 0 - Init COMPLETE\n"
+/* clang-format off */
 #define FOUR_SPLIT_TWICE(first, second)                                                                                \
-    INIT("0", "0xa0", "0", "4", "0xc1")                                                                                \
-    INIT("1", "0xa1", "1", "4", "0xc1") INIT("2", "0xa2", "2", "4", "0xc1") INIT("3", "0xa3", "3", "4", "0xc1")        \
-        SPLIT("0", "b", "0", "2", first, "0") SPLIT("1", "b", "1", "2", first, "0")                                    \
-            SPLIT("2", "b", "0", "2", first, "1") SPLIT("3", "b", "1", "2", first, "1")                                \
-                SPLIT("0", "d", "0", "2", second, "0") SPLIT("1", "d", "0", "2", second, "1")                          \
-                    SPLIT("2", "d", "1", "2", second, "0") SPLIT("3", "d", "1", "2", second, "1")
+    INIT("0", "0xa0", "0", "4", "0xc1") INIT("1", "0xa1", "1", "4", "0xc1")                                            \
+    INIT("2", "0xa2", "2", "4", "0xc1") INIT("3", "0xa3", "3", "4", "0xc1")                                            \
+    SPLIT("0", "b", "0", "2", first, "0") SPLIT("1", "b", "1", "2", first, "0")                                        \
+    SPLIT("2", "b", "0", "2", first, "1") SPLIT("3", "b", "1", "2", first, "1")                                        \
+    SPLIT("0", "d", "0", "2", second, "0") SPLIT("1", "d", "0", "2", second, "1")                                      \
+    SPLIT("2", "d", "1", "2", second, "0") SPLIT("3", "d", "1", "2", second, "1")
 #define EACH(op, letter)                                                                                               \
-    CALL("0", op, "64", "7", "0", "0x" letter "0", "")                                                                 \
-    CALL("1", op, "64", "7", "0", "0x" letter "1", "") CALL("2", op, "64", "7", "0", "0x" letter "2", "")              \
-        CALL("3", op, "64", "7", "0", "0x" letter "3", "")
+    CALL("0", op, "64", "7", "0", "0x" letter "0", "") CALL("1", op, "64", "7", "0", "0x" letter "1", "")              \
+    CALL("2", op, "64", "7", "0", "0x" letter "2", "") CALL("3", op, "64", "7", "0", "0x" letter "3", "")
+/* clang-format on */
 
 static void check_group(const Trace *trace, guint record, guint32 first, guint32 second)
 {
