@@ -50,6 +50,7 @@ libfanout_core_la_SOURCES += \
 	traces/format/nccl_log/nsight.c \
 	traces/format/nccl_log/ranks.c \
 	traces/format/nccl_log/read.c \
+	traces/format/nccl_log/torn.c \
 	traces/format/reader.c \
 	traces/format/reader.h \
 	traces/format/simai/header.c \

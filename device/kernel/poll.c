@@ -7,15 +7,25 @@
  * the read of the loop's rhythm that is the first to see the write. So a waiting kernel costs nothing while it waits,
  * and its reads are counted as if it had made them (KernelStats.polls).
  * A loop that looks at shared memory or mbarriers too sleeps until its cluster changes, as well.
+ * A loop of several loads (a flag, and a word that says that all is over) makes its reads in packets; a warp that has
+ * done nothing but load for long is looked at turn by turn, from one of its loads to the next time that it comes to it,
+ * and sleeps there when a turn in which none of its lines was written left it as it was.
  * A loop that counts its turns, looks at the time, or has other lanes of its warp do something meanwhile makes each of
  * its reads, without packets. Left out: the reads' load on the L2 and on links. */
 #include <string.h>
 
 #include "device/kernel/internal.h"
+#include "device/kernel/round.h"
 
 /* Turns of a loop that waits at an mbarrier, some 10 us each, before it sleeps at its read instead, where what ends
  * such a wait is seen a read later. */
 #define WAITS_TURNS 16u
+
+/* Of loops of several loads: how many a warp makes before it is looked at so (twice as many each time that it was in
+ * vain, up to the most), and how many turns are looked at. */
+#define ROUND_AFTER 64u
+#define ROUND_AFTER_MAX (1u << 20)
+#define ROUND_TURNS 64u
 
 typedef struct {
     MemWatch watch;
@@ -42,6 +52,11 @@ struct KernelPoll {
     gboolean beside;                        /* it looks at what its cluster changes, too, */
     gboolean waits;                         /* and waits for that at an mbarrier for most of its time */
     guint32 n_watches;
+    guint32 loads, loads_until; /* of the warp since it did anything else, one unlike the other; when it is looked at */
+    guint32 fences;             /* since the last read, which change nothing that it could see */
+    KernelRound *round;         /* NULL: it is not */
+    PollWatch *round_watch;     /* of the round's lines but the first load's */
+    guint32 n_round_watches;
     PollWatch watch[PTX_LANES];
 };
 
@@ -63,9 +78,8 @@ static void take_value(const KernelPoll *poll, guint8 *bytes)
     }
 }
 
-static gboolean holds_last(const KernelPoll *poll)
+static gboolean holds_last(const KernelPoll *poll, guint width)
 {
-    guint width = poll->access->width;
     MemRegion *region;
     guint64 offset;
     for (guint32 left = poll->mask; left; left &= left - 1) {
@@ -85,6 +99,9 @@ static void unwatch(KernelPoll *poll)
     for (guint32 w = 0; w < poll->n_watches; w++)
         memory_unwatch(memory, &poll->watch[w].watch);
     poll->n_watches = 0;
+    for (guint32 w = 0; w < poll->n_round_watches; w++)
+        memory_unwatch(memory, &poll->round_watch[w].watch);
+    poll->n_round_watches = 0;
 }
 
 /* The first read of the loop's rhythm that sees what changed then. */
@@ -122,24 +139,28 @@ void kernel_poll_changed(KernelWarp *warp, SimTime now_ps)
     go_on(poll, now_ps);
 }
 
-static void watch(KernelPoll *poll)
+/* Watches what the lanes read; FALSE: some of it cannot be watched. */
+static gboolean watch(KernelPoll *poll, const guint64 *vas, guint32 mask, guint width, PollWatch *watches, guint32 *n)
 {
     const KernelLaunch *launch = poll->warp->cta->launch;
-    guint width = poll->access->width;
-    for (guint32 left = poll->mask; left; left &= left - 1) {
-        guint64 va = poll->va[__builtin_ctz(left)], offset;
+    gboolean all = TRUE;
+    for (guint32 left = mask; left; left &= left - 1) {
+        guint64 va = vas[__builtin_ctz(left)], offset;
         gboolean seen = FALSE;
         MemRegion *region = NULL;
-        if (!memory_at(launch, va, &region, &offset))
+        if (!memory_at(launch, va, &region, &offset)) {
+            all = FALSE;
             continue;
-        for (guint32 w = 0; w < poll->n_watches && !seen; w++)
-            seen = poll->watch[w].watch.region == region->id && poll->watch[w].watch.offset == offset;
+        }
+        for (guint32 w = 0; w < *n && !seen; w++)
+            seen = watches[w].watch.region == region->id && watches[w].watch.offset == offset;
         if (seen)
             continue;
-        PollWatch *of = &poll->watch[poll->n_watches++];
+        PollWatch *of = &watches[(*n)++];
         of->poll = poll;
         memory_watch(launch->fabric->memory, &of->watch, region, offset, width, on_written);
     }
+    return all;
 }
 
 /* ---- the loop */
@@ -200,21 +221,94 @@ static void begin(KernelPoll *poll, const PtxAccess *access)
     poll->at = NULL;
 }
 
+/* ---- loops of several loads */
+
+static void round_end(KernelPoll *poll)
+{
+    poll->loads = 0;
+    if (!poll->round)
+        return;
+    unwatch(poll);
+    g_clear_pointer(&poll->round_watch, g_free);
+    g_clear_pointer(&poll->round, g_free);
+    poll->real = FALSE;
+    poll->ins = NULL;
+    poll->loads_until = MIN(2 * poll->loads_until, ROUND_AFTER_MAX);
+}
+
+/* From here to the next turn no line that this turn read is written unseen; FALSE: some of them cannot be watched. */
+static gboolean round_watch(KernelPoll *poll, guint width)
+{
+    const KernelRound *round = poll->round;
+    if (!poll->round_watch)
+        poll->round_watch = g_new0(PollWatch, KERNEL_ROUND_LOADS * PTX_LANES);
+    unwatch(poll);
+    gboolean all = watch(poll, poll->va, poll->mask, width, poll->watch, &poll->n_watches);
+    for (guint i = 0; i < round->n[round->now]; i++) {
+        const KernelRoundLoad *load = &round->load[round->now][i];
+        all &= watch(poll, load->va, load->mask, load->width, poll->round_watch, &poll->n_round_watches);
+    }
+    return all;
+}
+
+static gboolean round_takes(KernelPoll *poll, PtxAccess *access)
+{
+    KernelWarp *warp = poll->warp;
+    KernelRound *round = poll->round;
+    if (!kernel_round_begins(round, access)) {
+        if (!kernel_round_add(round, access))
+            round_end(poll);
+        return FALSE;
+    }
+    gboolean whole = poll->accesses + 1 + round->n[round->now] + poll->fences == warp->accesses && !poll->real;
+    gboolean quiet = whole && poll->n_watches > 0 && kernel_round_repeats(round);
+    poll->fences = 0;
+    poll->accesses = warp->accesses;
+    poll->period_ps = MAX(warp->time_ps - poll->issue_ps, 1u);
+    poll->issue_ps = warp->time_ps;
+    gboolean same = stands_still(poll, access) && quiet && holds_last(poll, access->width);
+    if (same && (!poll->waits || round->turns > WAITS_TURNS)) {
+        warp->cta->launch->stats.polls++;
+        poll->access = access;
+        poll->due_ps = 0;
+        ptx_warp_still(warp->ptx, poll->beside);
+    } else if (round->turns > ROUND_TURNS || !round_watch(poll, access->width)) {
+        round_end(poll);
+        return FALSE;
+    } else {
+        poll->real = TRUE;
+    }
+    kernel_round_turn(round);
+    return poll->access != NULL;
+}
+
 gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access)
 {
     KernelPoll *poll = warp->poll;
     warp->accesses++;
-    if (access->kind != PTX_ACCESS_LOAD || access->target != TARGET_REGISTERS)
+    if (access->kind != PTX_ACCESS_LOAD || access->target != TARGET_REGISTERS) {
+        if (poll && access->kind == PTX_ACCESS_FENCE)
+            poll->fences++;
+        else if (poll)
+            round_end(poll);
         return FALSE;
+    }
     if (!poll) {
         poll = warp->poll = g_new0(KernelPoll, 1);
         poll->warp = warp;
+        poll->loads_until = ROUND_AFTER;
     }
-    if (poll->access || poll->real) /* another path of the warp, while the first one waits */
+    if (poll->access || (poll->real && !poll->round)) /* another path of the warp, while the first one waits */
         return FALSE;
+    if (poll->round)
+        return round_takes(poll, access);
     gboolean again = is_same(poll, access);
     if (!again)
         begin(poll, access);
+    poll->loads = again ? 0 : poll->loads + 1;
+    if (poll->loads >= poll->loads_until && ptx_warp_is_alone(warp->ptx, access))
+        poll->round = kernel_round_new(access);
+    poll->fences = 0;
     poll->accesses = warp->accesses;
     poll->period_ps = MAX(warp->time_ps - poll->issue_ps, 1u);
     poll->issue_ps = warp->time_ps;
@@ -226,8 +320,8 @@ gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access)
     poll->access = access;
     poll->due_ps = poll->issue_ps + poll->read_ps / 2;
     if (poll->n_watches == 0)
-        watch(poll);
-    if (stands_still(poll, access) && holds_last(poll) && (!poll->waits || poll->turns > WAITS_TURNS)) {
+        watch(poll, poll->va, poll->mask, access->width, poll->watch, &poll->n_watches);
+    if (stands_still(poll, access) && holds_last(poll, access->width) && (!poll->waits || poll->turns > WAITS_TURNS)) {
         poll->due_ps = 0;
         ptx_warp_still(warp->ptx, poll->beside);
     }
@@ -282,6 +376,7 @@ void kernel_poll_clear(KernelWarp *warp)
 {
     if (!warp->poll)
         return;
+    round_end(warp->poll);
     unwatch(warp->poll);
     g_free(warp->poll->registers);
     g_clear_pointer(&warp->poll, g_free);

@@ -59,7 +59,12 @@ static gboolean parse_target(Parser *parser)
             parser->unit->sm = sm;
             parser->unit->exact = i < token.length;
             if (sm < 20 || sm > 121)
-                return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "target sm_%u; sm_20 and later are known", sm);
+                return FAIL(parser, &token, PTX_LOAD_ERROR_SYNTAX, "target sm_%u; sm_20 to sm_121 are known", sm);
+            if (parser->unit->version < ptx_target_since(sm))
+                return FAIL(parser, &token, PTX_LOAD_ERROR_SYNTAX,
+                            "target sm_%u needs .version %u.%u or later; this text says %u.%u", sm,
+                            ptx_target_since(sm) / 10, ptx_target_since(sm) % 10, parser->unit->version / 10,
+                            parser->unit->version % 10);
         } else if (token.length >= 7 && !memcmp(token.text, "texmode", 7)) {
             return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "textures and surfaces are not simulated");
         }

@@ -62,6 +62,27 @@ static void test_types(void **state)
     }
 }
 
+/* Proves that a target asks for the version of PTX that it came with, as ptxas does: sm_90 came with 7.8. */
+static void test_target_versions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says; /* NULL: read */
+    } cases[] = {
+        {".version 7.8\n.target sm_90\n", NULL},
+        {".version 7.7\n.target sm_90\n", "a.ptx:2:9: target sm_90 needs .version 7.8 or later; this text says 7.7"},
+        {".version 8.5\n.target sm_100a\n", "a.ptx:2:9: target sm_100 needs .version 8.6 or later; this text says 8.5"},
+        {".version 6.0\n.target sm_70\n", NULL},
+        {".version 3.0\n.target sm_30\n", NULL},
+        {".version 8.0\n.target sm_999\n", "a.ptx:2:9: target sm_999; sm_20 to sm_121 are known"},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *message = read_all(cases[i].text, strlen(cases[i].text));
+        if (cases[i].says ? !message || !strstr(message, cases[i].says) : message != NULL)
+            fail_msg("'%s': %s", cases[i].text, message ? message : "read");
+    }
+}
+
 /* Proves that errors name file, line and column, and what is wrong there. */
 static void test_errors(void **state)
 {
@@ -71,7 +92,7 @@ static void test_errors(void **state)
     } cases[] = {
         {"", "a.ptx:1:1: PTX begins with .version (at the end of the text)"},
         {".version 2.3\n.target sm_90\n", "a.ptx:1:10: PTX ISA 2.3; 3.0 to 9.x are known"},
-        {".version 8.0\n.target sm_13\n", "a.ptx:2:9: target sm_13; sm_20 and later are known"},
+        {".version 8.0\n.target sm_13\n", "a.ptx:2:9: target sm_13; sm_20 to sm_121 are known"},
         {".version 8.0\n.target sm_90\n.address_size 32\n", "a.ptx:3:15: addresses have 64 bits"},
         {".version 8.0\n", "has no .target"},
         {HEAD ".global .b32 a; .global .b32 a;", "a.ptx:4:30: the name is defined in line 4, too"},
@@ -406,6 +427,7 @@ int main(void)
                                        cmocka_unit_test(test_good),           cmocka_unit_test(test_cut),
                                        cmocka_unit_test(test_link),           cmocka_unit_test(test_common),
                                        cmocka_unit_test(test_registers),      cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_unused_results), cmocka_unit_test(test_unread_parts)};
+                                       cmocka_unit_test(test_unused_results), cmocka_unit_test(test_unread_parts),
+                                       cmocka_unit_test(test_target_versions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

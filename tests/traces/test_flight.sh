@@ -52,6 +52,20 @@ elif kind == "hung":
 elif kind == "messages":
     write(0, [entry(0, [64], name="nccl:send 0->1", seq=0), entry(1, [8], seq=1)])
     write(1, [entry(0, [64], name="nccl:recv 1<-0", seq=0), entry(1, [8], seq=1)])
+elif kind == "coalesced":  # two calls of one sequence number, then what closes them; rank 1 forgets the second of another two
+    for rank in range(2):
+        calls = [entry(0, [64], name="nccl:_all_gather_base", out=[128], seq=1), entry(1, [32], name="nccl:_all_gather_base", out=[64], seq=1),
+                 dict(entry(2, [], name="nccl:coalesced", seq=1), input_sizes=[], output_sizes=[]), entry(3, [8], name="nccl:all_reduce_barrier", seq=2),
+                 entry(4, [8], seq=3), entry(5, [16], seq=3), entry(6, [8], seq=4)]
+        write(rank, calls[:5] + calls[6:] if rank else calls)
+elif kind == "stacks":  # 2,000 calls of the same 300 frames: the text of their stacks would have 60 MB and more
+    frames = [{"name": "forward_of_layer_%d" % i, "filename": "/opt/venv/lib/python3.11/site-packages/torch/nn/modules/module.py" * 4, "line": i} for i in range(300)]
+    for rank in range(2):
+        write(rank, [dict(entry(i, [8]), frames=frames) for i in range(2000)])
+elif kind == "anysource":  # whom it comes from is only known when it comes
+    write(0, [entry(0, [64], name="nccl:send 0->1", seq=0), entry(1, [8], seq=1)], world=3)
+    write(1, [entry(0, [64], name="nccl:recv 1<-?", seq=0), entry(1, [8], seq=1)], world=3)
+    write(2, [entry(0, [64], name="nccl:recv 2<-?", seq=0), entry(1, [8], seq=1)], world=3)
 elif kind == "evil":
     class Evil:
         def __reduce__(self):
@@ -84,6 +98,27 @@ make_dumps messages 4
 convert messages
 grep -q 'send.*to=1.*bytes=256' "$work/out" || grep -q 'send.*bytes=256.*to=1' "$work/out" || fail "messages: $(cat "$work/out")"
 "$fanout" replay "$work/messages" --no-compare >"$work/out" || fail "replay"
+# Calls that were coalesced share a sequence number and are told apart; what closes them is no call; a barrier's one
+# element is no data.
+for how in 2 json; do
+    rm -rf "$work/coalesced"
+    make_dumps coalesced $how
+    convert coalesced
+    [ "$(grep -c 'all_gather .*bytes=256 ' "$work/out")" -eq 2 ] && [ "$(grep -c 'all_gather .*bytes=128 ' "$work/out")" -eq 2 ] &&
+        [ "$(grep -c 'barrier .*bytes=0 ' "$work/out")" -eq 2 ] && [ "$(grep -c 'all_reduce .*bytes=32 ' "$work/out")" -eq 4 ] ||
+        fail "coalesced: $(cat "$work/out" "$work/err")"
+    said "rank 1 did not join collective 3.1 of group '0': all_reduce of 64 bytes, which rank 0 called"
+    grep -q 'left out: .* nccl:coalesced' "$work/err" && fail "what closes coalesced calls is counted: $(cat "$work/err")"
+done
+make_dumps stacks 2
+convert stacks
+[ "$(grep -c 'all_reduce .*bytes=32 ' "$work/out")" -eq 4000 ] || fail "stacks: $(head -3 "$work/out")"
+# A receive from any rank is left out, with its send, and not taken for one from the group's first.
+make_dumps anysource 4
+convert anysource
+grep -q -e send -e recv "$work/out" && fail "any source: $(cat "$work/out")"
+said "left out: 2 of nccl:recv"
+said "messages whose other side did not call are left out: 1 of send"
 # One file stands for those beside it, by pipe as well.
 "$fanout" convert "$work/missing/nccl_trace_rank_0.json" - >/dev/null 2>"$work/err" || fail "one of four: $(cat "$work/err")"
 said "rank 2 did not join collective 3"

@@ -48,6 +48,42 @@ grep -q '"recorded_ranks": *2' "$work/got" || fail "two pipes are not one job: $
 gzip -c "$work/rank0.json" | head -c 100 | "$fanout" convert /dev/stdin - 2>"$work/err" && fail "a cut pipe was taken"
 grep -q 'stdin' "$work/err" || fail "a cut pipe: $(cat "$work/err")"
 
+# '-' is standard input, as it is standard output.
+gzip -c "$work/rank0.json" | "$fanout" convert - - >"$work/got" 2>"$work/err" || fail "'-': $(cat "$work/err")"
+[ "$(grep -c 'all_reduce .*bytes=4096 dtype=f32' "$work/got")" -eq 1 ] || fail "'-': $(cat "$work/got")"
+
+# What is packed or written otherwise is said, with what would unpack it.
+packed() { # WHAT, and the octal of its first bytes
+    { printf "$2" && head -c 600 /dev/zero | tr '\0' x; } >"$work/packed"
+    "$fanout" convert "$work/packed" - 2>"$work/err" && fail "$1 was taken"
+    grep -q "packed: is .*$1" "$work/err" || fail "$1: $(cat "$work/err")"
+}
+packed 'compressed by zstd, and only gzip is read: zstd -d' '\050\265\057\375'
+packed 'compressed by xz, and only gzip is read: xz -d' '\3757zXZ\000'
+packed 'compressed by bzip2, and only gzip is read: bzip2 -d' 'BZh9'
+packed 'zip archive: unzip' 'PK\003\004'
+packed 'UTF-16, and UTF-8 is read: iconv' '\377\376n\000'
+packed 'tar archive: tar -x' "$(printf '%257s' | tr ' ' n)ustar"
+
+# Ranks that were profiled over other steps: of 4 to 6 and 5 to 7 the steps 5 and 6 are taken, of both.
+steps() { # RANK, and its first step
+    printf '{"distributedInfo": {"rank": %s, "world_size": 2}, "traceEvents": [' "$1"
+    for step in 1 2 3; do
+        printf '{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%s", "ts": %s00, "dur": 99},' $((step + $2)) $step
+        printf '{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "ts": %s20, "dur": 9, ' $step
+        printf '"args": {"stream": 20, "device": 0, "Collective name": "allreduce", "In msg nelems": %s, ' $((step + $2))
+        printf '"Out msg nelems": %s, "dtype": "Float", "Group size": 2}},' $((step + $2))
+    done
+    printf '{"ph": "M", "name": "x"}]}'
+}
+mkdir "$work/steps"
+steps 0 3 >"$work/steps/rank0.json"
+steps 1 4 >"$work/steps/rank1.json"
+"$fanout" convert "$work/steps" - >"$work/got" 2>"$work/err" || fail "other steps: $(cat "$work/err")"
+grep -q 'different steps: 5 to 6, which all of them have' "$work/err" || fail "other steps: $(cat "$work/err")"
+[ "$(grep -c 'all_reduce .*bytes=20 .*step=5' "$work/got")" -eq 2 ] && [ "$(grep -c 'all_reduce .*bytes=24 .*step=6' "$work/got")" -eq 2 ] &&
+    [ "$(grep -c all_reduce "$work/got")" -eq 4 ] || fail "other steps: $(cat "$work/got")"
+
 # A byte-order mark.
 mark() { printf '\357\273\277'; }
 { mark && printf 'fanout-trace 1\nworld 2\nrank *\n1 all_reduce bytes=64\n'; } >"$work/mark.trace"

@@ -117,12 +117,29 @@ static void test_bad_lines(void **state)
     }
 }
 
+/* Proves that a file which ends inside a record is read without it, and without the other rank's call of it. */
+static void test_cut_off(void **state)
+{
+    (void)state;
+    const char *text = BOTH(COLL("AllReduce", "1", "4096")) BOTH(COLL("AllGather", "2", "1024"));
+    char *cut = g_strndup(text, strlen(text) - 20);
+    Trace *trace;
+    Match *match = match_text(cut, &trace);
+    assert_int_equal(match->items->len, 1);
+    check(trace, match, 0, RECORD_ALL_REDUCE, 4096, 4096);
+    trace_test_said(trace, "a line that the file ends in is left out: 1 of record");
+    match_free(match);
+    trace_free(trace);
+    g_free(cut);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_inspector),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

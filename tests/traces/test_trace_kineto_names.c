@@ -187,6 +187,86 @@ static void test_launching_ops(void **state)
     trace_free(trace);
 }
 
+/* Proves that the operator's group and root are found among its inputs that were written down: of group tp (ranks 0 and
+ * 2) place 1 is rank 2; and that flags behind the group are none. */
+static void test_launching_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        gint32 peer;
+        guint32 n;
+    } said[] = {
+        {KERNEL("reduce_scatter_kernel",
+                LAUNCHING("symm_mem::reduce_scatter_out", "[64], [], [], [32]", "\"float\", \"\", \"\", \"float\"",
+                          ", \"Concrete Inputs\": [\"\", \"tp\", \"False\", \"\"]")),
+         RECORD_NO_PEER, 2},
+        {KERNEL("multimem_one_shot_reduce_kernel",
+                LAUNCHING("symm_mem::multimem_one_shot_reduce_out", "[64], [], [], [], [64]",
+                          "\"float\", \"\", \"\", \"\", \"float\"",
+                          ", \"Concrete Inputs\": [\"\", \"sum\", \"1\", \"tp\", \"\"]")),
+         2, 2},
+        {KERNEL("nvshmem_broadcast_kernel",
+                LAUNCHING("symm_mem::nvshmem_broadcast", "[64], [], []", "\"float\", \"\", \"\"",
+                          ", \"Concrete Inputs\": [\"\", \"3\", \"0\"]")),
+         3, 4},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(said); i++) {
+        char **parts = g_strsplit(said[i].text, "\"pg_config\": [", 2); /* with a group of ranks 0 and 2 besides */
+        g_autofree char *text = g_strdup_printf("%s\"pg_config\": [{\"pg_name\": \"tp\", \"ranks\": [0, 2]}, %s",
+                                                parts[0], parts[1]);
+        Trace *with = read_text(text);
+        const Record *r = trace_record(with, 0);
+        if (r->op == RECORD_COMPUTE || r->peer != said[i].peer || trace_group_at(with, r->group)->n != said[i].n)
+            fail_msg("case %u: %s with peer %d of group %u", (guint)i, record_op_name(r->op), r->peer, r->group);
+        trace_free(with);
+        g_strfreev(parts);
+    }
+}
+
+/* Proves that the operator is found where the kernel names no External id: by that of its launch, by the launch's
+ * correlation and thread (the inner of two), and under the name that Kineto of PyTorch 1.x had for it; an operator of
+ * another thread is none. */
+static void test_found_by_launch(void **state)
+{
+    (void)state;
+#define OPERATOR(tid, ts, dur, elements, id)                                                                           \
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"record_param_comms\", \"tid\": " tid ", \"ts\": " ts             \
+    ", \"dur\": " dur ", \"args\": {\"External id\": " id                                                              \
+    ", \"Collective name\": \"allreduce\", \"In msg nelems\": " elements ", \"Out msg nelems\": " elements             \
+    ", \"dtype\": \"Float\", \"Group size\": 4, \"Process Group Name\": \"0\"}}, "
+#define LAUNCHED_BY(id)                                                                                                \
+    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"tid\": 2, \"ts\": 500.0, \"dur\": "  \
+    "1.0, "                                                                                                            \
+    "\"args\": {\"correlation\": 8, \"External id\": " id "}}, "
+    static const struct {
+        const char *text;
+        guint64 bytes; /* 0: left out */
+    } cases[] = {
+        {TRACE(OPERATOR("1", "100.0", "50.0", "8", "3"), "ncclKernel_AllReduce_RING_LL_Sum_float(x)", ""), 32},
+        {TRACE(OPERATOR("1", "100.0", "50.0", "8", "3") OPERATOR("1", "110.0", "20.0", "16", "4"),
+               "ncclKernel_AllReduce_RING_LL_Sum_float(x)", ""),
+         64},
+        {TRACE(OPERATOR("2", "100.0", "50.0", "8", "3"), "ncclKernel_AllReduce_RING_LL_Sum_float(x)", ""), 0},
+        {TRACE(OPERATOR("2", "100.0", "50.0", "8", "3"), "ncclKernel_AllReduce_RING_LL_Sum_float(x)",
+               ", \"external id\": 3"),
+         32},
+        {TRACE(OPERATOR("2", "100.0", "50.0", "8", "3")
+                   LAUNCHED_BY("3") "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "
+                                    "\"ncclKernel_AllReduce_RING_LL_Sum_float\", \"ts\": 500, "
+                                    "\"dur\": 1, \"args\": {\"correlation\": 8, \"stream\": 20, \"device\": 0}}, ",
+               "gemm", ""),
+         32},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Trace *trace = read_text(cases[i].text);
+        const Record *r = trace_record(trace, 0);
+        if (r->bytes_in != cases[i].bytes || (r->op == RECORD_ALL_REDUCE) != (cases[i].bytes > 0))
+            fail_msg("case %u: %s of %u bytes", (guint)i, record_op_name(r->op), (guint)r->bytes_in);
+        trace_free(trace);
+    }
+}
+
 /* Proves that computations are left in peace: nothing is noted of kernels that only reduce within a
  * GPU. */
 static void test_computations(void **state)
@@ -298,9 +378,16 @@ static void test_bare_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bare_names),   cmocka_unit_test(test_understood),     cmocka_unit_test(test_noted),
-        cmocka_unit_test(test_computations), cmocka_unit_test(test_coalesced_once), cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_wraps),        cmocka_unit_test(test_launching_ops),
+        cmocka_unit_test(test_bare_names),
+        cmocka_unit_test(test_understood),
+        cmocka_unit_test(test_noted),
+        cmocka_unit_test(test_computations),
+        cmocka_unit_test(test_coalesced_once),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_launching_ops),
+        cmocka_unit_test(test_launching_groups),
+        cmocka_unit_test(test_found_by_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,13 +122,116 @@ static void test_left_out(void **state)
     trace_free(trace);
 }
 
+/* A split of comm 0xaR into 0x<letter>R, as NCCL 2.29 says it ("childCount"; "splitCount" before; neither in 2.23). */
+#define SPLIT(pid, letter, rank, n, count, color)                                                                      \
+    "node1:" pid ":9 [" pid "] NCCL INFO ncclCommSplit comm 0x" letter pid " rank " rank " nranks " n                  \
+    " cudaDev 0 nvmlDev 0 busId 1000 parent 0xa" pid count " color " color " key 0 - Init COMPLETE\n"
+/* clang-format off */
+#define FOUR_SPLIT_TWICE(first, second)                                                                                \
+    INIT("0", "0xa0", "0", "4", "0xc1") INIT("1", "0xa1", "1", "4", "0xc1")                                            \
+    INIT("2", "0xa2", "2", "4", "0xc1") INIT("3", "0xa3", "3", "4", "0xc1")                                            \
+    SPLIT("0", "b", "0", "2", first, "0") SPLIT("1", "b", "1", "2", first, "0")                                        \
+    SPLIT("2", "b", "0", "2", first, "1") SPLIT("3", "b", "1", "2", first, "1")                                        \
+    SPLIT("0", "d", "0", "2", second, "0") SPLIT("1", "d", "0", "2", second, "1")                                      \
+    SPLIT("2", "d", "1", "2", second, "0") SPLIT("3", "d", "1", "2", second, "1")
+#define EACH(op, letter)                                                                                               \
+    CALL("0", op, "64", "7", "0", "0x" letter "0", "") CALL("1", op, "64", "7", "0", "0x" letter "1", "")              \
+    CALL("2", op, "64", "7", "0", "0x" letter "2", "") CALL("3", op, "64", "7", "0", "0x" letter "3", "")
+/* clang-format on */
+
+static void check_group(const Trace *trace, guint record, guint32 first, guint32 second)
+{
+    const RecordGroup *group = trace_group_at(trace, trace_record(trace, record)->group);
+    if (group->n != 2 || group->ranks[0] != first || group->ranks[1] != second)
+        fail_msg("record %u: %u ranks, %u and %u", record, group->n, group->ranks[0], group->ranks[1]);
+}
+
+/* Proves that two splits of one communicator into equal colors are different communicators, whatever NCCL calls their
+ * number and where it does not say it: pairs 0-1 and 2-3 (rows), then 0-2 and 1-3 (columns). */
+static void test_splits(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        FOUR_SPLIT_TWICE(" splitCount 1", " splitCount 2") EACH("AllReduce", "b") EACH("AllGather", "d"),
+        FOUR_SPLIT_TWICE(" childCount 1", " childCount 2") EACH("AllReduce", "b") EACH("AllGather", "d"),
+        FOUR_SPLIT_TWICE("", "") EACH("AllReduce", "b") EACH("AllGather", "d"),
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+        Trace *trace = read_text(texts[i]);
+        assert_int_equal(trace->world, 4);
+        check_group(trace, 0, 0, 1); /* two records a rank */
+        check_group(trace, 1, 0, 2);
+        check_group(trace, 3, 1, 3);
+        check_group(trace, 4, 2, 3);
+        trace_free(trace);
+    }
+}
+
+/* Proves that without a number splits in which some ranks take no part (PyTorch's: a color of its own for each list of
+ * ranks) are told apart by their colors: rank 0 makes two, ranks 1 and 2 one each. */
+static void test_splits_of_some(void **state)
+{
+    (void)state;
+    Trace *trace = read_text(
+        INIT("0", "0xa0", "0", "3", "0xc1") INIT("1", "0xa1", "1", "3", "0xc1") INIT("2", "0xa2", "2", "3", "0xc1")
+            SPLIT("0", "b", "0", "2", "", "71") SPLIT("1", "b", "1", "2", "", "71") SPLIT("0", "d", "0", "2", "", "93")
+                SPLIT("2", "d", "1", "2", "", "93") CALL("0", "AllReduce", "64", "7", "0", "0xb0", "")
+                    CALL("2", "AllReduce", "64", "7", "0", "0xd2", ""));
+    check_group(trace, 0, 0, 1);
+    check_group(trace, 1, 0, 2);
+    trace_free(trace);
+}
+
+/* Proves that where no communicator has all processes (PyTorch makes those of a program's groups alone) ranks are in
+ * the order of devices, which a note says. */
+static void test_groups_alone(void **state)
+{
+    (void)state;
+    Trace *trace = read_text(
+        "n:10:1 [0] NCCL INFO comm 0xa rank 0 nranks 2 cudaDev 0 commId 0x1 - Init COMPLETE\n"
+        "n:11:1 [1] NCCL INFO comm 0xa rank 1 nranks 2 cudaDev 1 commId 0x1 - Init COMPLETE\n"
+        "n:12:1 [2] NCCL INFO comm 0xa rank 0 nranks 2 cudaDev 2 commId 0x2 - Init COMPLETE\n"
+        "n:13:1 [3] NCCL INFO comm 0xa rank 1 nranks 2 cudaDev 3 commId 0x2 - Init COMPLETE\n"
+        "n:13:1 [3] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x1 count 8 datatype 7 op 0 "
+        "root 0 comm 0xa [nranks=2] stream 0x1\n");
+    assert_int_equal(trace->world, 4);
+    assert_int_equal(trace_record(trace, 0)->rank, 3);
+    check_group(trace, 0, 2, 3);
+    trace_test_said(trace, "no communicator has all processes: ranks are in the order of devices");
+    trace_free(trace);
+}
+
+/* Proves that of a log which ends inside a line, wherever that is, that line is left out, and what its other ranks did
+ * at the end without it; what is before is replayed. */
+static void test_cut_off(void **state)
+{
+    (void)state;
+    const char *whole = INIT("0", "0xa0", "0", "2", "0xc1") INIT("1", "0xa1", "1", "2", "0xc1")
+        CALL("0", "AllReduce", "8", "7", "0", "0xa0", "") CALL("1", "AllReduce", "8", "7", "0", "0xa1", "")
+            CALL("0", "AllGather", "2048", "7", "0", "0xa0", "") CALL("1", "AllGather", "2048", "7", "0", "0xa1", "");
+    gsize length = strlen(whole) - strlen(" stream 0x55aa\n");
+    gsize begin = strlen(whole) - strlen(CALL("1", "AllGather", "2048", "7", "0", "0xa1", "")) +
+                  strlen("node1:1:1 [1] NCCL INFO AllGather: opCount ");
+    for (gsize end = begin; end <= length; end++) {
+        GError *error = NULL;
+        Trace *trace = trace_test_read("x.log", whole, end, FALSE, &error);
+        Match *match = trace ? match_new(trace, FALSE, &error) : NULL;
+        if (!match)
+            fail_msg("cut after %u bytes: %s", (guint)end, error->message);
+        assert_int_equal(match->items->len, 1);
+        trace_test_said(trace, "a line that the file ends in is left out: 1 of all_gather");
+        trace_test_said(trace, "before the log was cut off are left out: 1 of all_gather");
+        match_free(match);
+        trace_free(trace);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_communicators),
-        cmocka_unit_test(test_one_process),
-        cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_communicators), cmocka_unit_test(test_one_process), cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_left_out),      cmocka_unit_test(test_splits),      cmocka_unit_test(test_splits_of_some),
+        cmocka_unit_test(test_groups_alone),  cmocka_unit_test(test_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

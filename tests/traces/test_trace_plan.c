@@ -61,6 +61,38 @@ static void test_operations(void **state)
     trace_free(trace);
 }
 
+/* Proves that a thread block's channels and remote buffers are numbered through all of its lists of one kind: memory
+ * channel 1 is the first of the second list, which leads to rank 2. */
+static void test_several_lists(void **state)
+{
+    (void)state;
+    static const char gpu[] =
+        "{\"id\": %u, \"input_chunks\": 1, \"output_chunks\": 1, \"scratch_chunks\": 0, \"threadblocks\": [{\"id\": 0, "
+        "\"ops\": [{\"name\": \"signal\", \"channel_type\": \"memory\", \"channel_ids\": [1]}, {\"name\": \"put\", "
+        "\"channel_type\": \"memory\", \"src_buff\": [{\"type\": \"i\", \"index\": 0, \"size\": 1}], \"dst_buff\": "
+        "[{\"buffer_id\": 1, \"index\": 0, \"size\": 1}]}], \"channels\": [{\"channel_type\": \"memory\", "
+        "\"channel_ids\": [0]}, {\"channel_type\": \"memory\", \"channel_ids\": [1]}], \"remote_buffer_refs\": "
+        "[{\"access_channel_type\": \"memory\", \"remote_buffer_ids\": [0]}, {\"access_channel_type\": \"memory\", "
+        "\"remote_buffer_ids\": [1]}]}], \"channels\": [{\"channel_type\": \"memory\", \"connected_to\": [1, 2]}], "
+        "\"remote_buffers\": [{\"rank\": 1, \"type\": \"o\"}, {\"rank\": 2, \"type\": \"o\"}]}";
+    GString *text =
+        g_string_new("{\"name\": \"p\", \"collective\": \"allreduce\", \"protocol\": \"Simple\", \"gpus\": [");
+    for (guint i = 0; i < 3; i++) {
+        g_string_append(text, i > 0 ? ", " : "");
+        g_string_append_printf(text, gpu, i);
+    }
+    g_string_append(text, "]}");
+    GError *error = NULL;
+    Trace *trace = trace_test_read("p.json", text->str, text->len, FALSE, &error);
+    if (!trace)
+        fail_msg("%s", error->message);
+    const GArray *ops = g_array_index(g_array_index(trace->plan->ranks, PlanRank, 0).blocks, PlanBlock, 0).ops;
+    assert_int_equal(g_array_index(ops, PlanOp, 0).peers[0], 2);
+    assert_int_equal(g_array_index(ops, PlanOp, 1).dst[0].rank, 2);
+    g_string_free(text, TRUE);
+    trace_free(trace);
+}
+
 /* Proves that wrong operations are refused by gpu, thread block and operation; a plan with a hole
  * is no plan, also when lenient. */
 static void test_bad_operations(void **state)
@@ -179,8 +211,9 @@ static void test_two_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations),    cmocka_unit_test(test_bad_operations), cmocka_unit_test(test_shared_plan),
-        cmocka_unit_test(test_channel_kinds), cmocka_unit_test(test_two_plans),
+        cmocka_unit_test(test_operations),  cmocka_unit_test(test_bad_operations),
+        cmocka_unit_test(test_shared_plan), cmocka_unit_test(test_channel_kinds),
+        cmocka_unit_test(test_two_plans),   cmocka_unit_test(test_several_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

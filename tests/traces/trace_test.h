@@ -39,6 +39,15 @@ static inline void trace_test_refused(const char *name, const void *data, gsize 
     trace_free(trace);
 }
 
+/* A note of the trace must hold `needle`. */
+static inline void trace_test_said(const Trace *trace, const char *needle)
+{
+    for (guint i = 0; i < trace->notes->len; i++)
+        if (strstr(trace->notes->pdata[i], needle))
+            return;
+    fail_msg("none of %u notes says '%s'", trace->notes->len, needle);
+}
+
 /* A file under the shared folder; NULL where it is missing. Caller frees. */
 static inline char *trace_test_shared(const char *path)
 {

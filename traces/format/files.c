@@ -182,6 +182,8 @@ static char *prefix_of(const char *path)
 static gboolean add_argument(GPtrArray *files, const char *path, guint number, const TraceReadSpec *spec,
                              GError **error)
 {
+    if (strcmp(path, "-") == 0)
+        path = "/dev/stdin";
     if (g_file_test(path, G_FILE_TEST_IS_DIR))
         return add_folder(files, path, number, spec, error);
     if (g_file_test(path, G_FILE_TEST_EXISTS))

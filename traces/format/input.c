@@ -27,6 +27,7 @@ struct Input {
     gsize buffer_bytes, buffer_at;
     GString *line;
     guint32 line_number;
+    gboolean line_ended;
 };
 
 Input *input_open(const char *path, InputProgress progress, void *user, GError **error)
@@ -91,6 +92,7 @@ void input_close(Input *input)
 const char *input_path(const Input *input) { return input->path; }
 guint64 input_offset(const Input *input) { return input->offset; }
 guint32 input_line_number(const Input *input) { return input->line_number; }
+gboolean input_line_ended(const Input *input) { return input->line_ended; }
 
 static gssize read_gz(Input *input, void *to, gsize want, GError **error)
 {
@@ -173,6 +175,7 @@ const char *input_line(Input *input, GError **error)
         input->line = g_string_new(NULL);
     }
     g_string_truncate(input->line, 0);
+    input->line_ended = FALSE;
     for (gboolean any = FALSE;; any = TRUE) {
         if (input->buffer_at == input->buffer_bytes) {
             gssize got = input_read(input, input->buffer, 64 << 10, error);
@@ -197,6 +200,7 @@ const char *input_line(Input *input, GError **error)
         input->buffer_at += n;
         if (end) {
             input->buffer_at++;
+            input->line_ended = TRUE;
             break;
         }
     }

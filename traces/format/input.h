@@ -39,5 +39,6 @@ guint64 input_offset(const Input *input); /* uncompressed bytes consumed so far 
  * error. A line over 1 MiB is an error, and so is a 0 byte: text files have neither. */
 const char *input_line(Input *input, GError **error);
 guint32 input_line_number(const Input *input); /* of the line last given, from 1 */
+gboolean input_line_ended(const Input *input); /* it ended in a newline; FALSE: the input ends in it */
 
 #endif

@@ -34,6 +34,31 @@ const TraceFormat *trace_format_by_name(const char *name)
     return NULL;
 }
 
+/* What a file is that has to be unpacked or written anew before it can be read, and how; NULL: none of these. */
+static const char *packed_as(const char *head, gsize n)
+{
+    static const struct {
+        gsize at, n;
+        const char *magic, *says;
+    } kinds[] = {
+        {0, 4, "\x28\xb5\x2f\xfd", "is compressed by zstd, and only gzip is read: zstd -d unpacks it"},
+        {0, 6,
+         "\xfd"
+         "7zXZ\0",
+         "is compressed by xz, and only gzip is read: xz -d unpacks it"},
+        {0, 3, "BZh", "is compressed by bzip2, and only gzip is read: bzip2 -d unpacks it"},
+        {0, 4, "\x04\x22\x4d\x18", "is compressed by lz4, and only gzip is read: lz4 -d unpacks it"},
+        {0, 4, "PK\3\4", "is a zip archive: unzip unpacks it, and its folder is read"},
+        {257, 5, "ustar", "is a tar archive: tar -x unpacks it, and its folder is read"},
+        {0, 2, "\xff\xfe", "is text in UTF-16, and UTF-8 is read: iconv -f UTF-16 -t UTF-8 writes it"},
+        {0, 2, "\xfe\xff", "is text in UTF-16, and UTF-8 is read: iconv -f UTF-16 -t UTF-8 writes it"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
+        if (n >= kinds[i].at + kinds[i].n && memcmp(head + kinds[i].at, kinds[i].magic, kinds[i].n) == 0)
+            return kinds[i].says;
+    return NULL;
+}
+
 const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError **error)
 {
     if (spec->format) {
@@ -65,10 +90,12 @@ const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError
         }
     }
     g_free(text);
-    if (!best) {
+    const char *packed = !best ? packed_as(head, (gsize)n) : NULL;
+    if (packed)
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: %s", input_path(input), packed);
+    else if (!best)
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
                     n == 0 ? "%s: is empty" : "%s: no known trace format; --from FORMAT names one", input_path(input));
-    }
     return best;
 }
 

@@ -72,8 +72,11 @@ gboolean reader_problem(Reader *reader, RecordSource where, const char *reason, 
 /* After a reader's parser failed with *broken: TRUE when lenient and the file only ends too early
  * (*broken is counted and cleared); else hands *broken to error. */
 gboolean reader_skip(Reader *reader, GError **broken, GError **error);
-/* What every communication must satisfy: bytes neither 0 nor absurd (a barrier may have 0), rank
- * and peer in the world, rank in its group. As reader_problem when not; *good tells whether to add
+/* A communication of 0 bytes, as programs make with empty tensors, becomes a computation, which a note counts: TRUE. An
+ * all-to-all stays one, since its other ranks may have more. */
+gboolean reader_empty(Reader *reader, Record *record);
+/* What every communication must satisfy: bytes neither 0 nor absurd (a barrier may have 0, and a rank of an
+ * all-to-all), rank and peer in the world, rank in its group. As reader_problem when not; *good tells whether to add
  * it. */
 gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GError **error);
 /* The bytes of a buffer that n ranks share: rounded up to what they can share alike, which a note counts. */

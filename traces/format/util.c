@@ -50,6 +50,18 @@ guint64 reader_shared_bytes(Reader *reader, RecordOp op, guint64 bytes, guint32 
     return bytes + more;
 }
 
+gboolean reader_empty(Reader *reader, Record *record)
+{
+    if (record->op == RECORD_COMPUTE || record->op == RECORD_BARRIER || record->op == RECORD_ALL_TO_ALL ||
+        record_bytes(record) > 0)
+        return FALSE;
+    trace_count(reader->trace, "communications of 0 bytes move nothing", record_op_name(record->op), 0);
+    record->op = RECORD_COMPUTE;
+    record->group = RECORD_NO_GROUP;
+    record->peer = RECORD_NO_PEER;
+    return TRUE;
+}
+
 gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GError **error)
 {
     const char *name = record_op_name(record->op);
@@ -62,7 +74,8 @@ gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GErr
         *good = TRUE;
         return TRUE;
     }
-    if (record_bytes(record) == 0 && record->op != RECORD_BARRIER) {
+    gboolean may = record->op == RECORD_BARRIER || record->op == RECORD_ALL_TO_ALL; /* whose ranks differ */
+    if (record_bytes(record) == 0 && !may) {
         return reader_problem(reader, record->source, "0 bytes", error,
                               "%s of 0 bytes; a communication should move at least 1 byte", name);
     }
@@ -197,6 +210,7 @@ static const struct {
     {"gather", RECORD_GATHER},
     {"scatter", RECORD_SCATTER},
     {"barrier", RECORD_BARRIER},
+    {"allreducebarrier", RECORD_BARRIER}, /* as flight recorders call it since PyTorch 2.6 */
     {"send", RECORD_SEND},
     {"isend", RECORD_SEND},
     {"recv", RECORD_RECV},

@@ -188,6 +188,13 @@ static gboolean add_collective(Matcher *m, const MatchKey *keys, guint n, GError
                 return FALSE;
         }
     }
+    guint64 most = first->op == RECORD_ALL_TO_ALL ? 0 : 1;
+    for (guint i = 0; i < n && most == 0; i++)
+        most = record_bytes(trace_record(trace, keys[i].record));
+    if (!skipped && most == 0) { /* no rank has any: there is nothing to simulate */
+        trace_count(trace, "communications of 0 bytes move nothing", record_op_name(first->op), 0);
+        skipped = TRUE;
+    }
     return add_item(m, keys, n, first->op, keys[0].group, skipped);
 }
 

@@ -1,5 +1,7 @@
 #include "traces/record/select.h"
 
+#include <string.h>
+
 #include "traces/record/replicate.h"
 
 static gboolean fail(const Trace *trace, const char *text, GError **error)
@@ -54,6 +56,84 @@ static void keep_only(Trace *trace, const TraceSelection *s, const gboolean *ran
     g_array_free(trace->deps, TRUE);
     trace->records = kept;
     trace->deps = deps;
+}
+
+/* Drops what is not marked of records that are not finished, and what depends on it begins when it can. */
+static void drop_unmarked(Trace *trace, const guint8 *marked)
+{
+    GArray *kept = g_array_new(FALSE, FALSE, sizeof(Record)), *pairs = trace->dep_pairs;
+    guint32 *new_index = g_new(guint32, trace->records->len + 1), left = 0;
+    guint8 *waits = g_new0(guint8, trace->records->len + 1);
+    for (guint32 i = 0; i < trace->records->len; i++) {
+        new_index[i] = kept->len;
+        if (marked[i])
+            g_array_append_val(kept, *trace_record(trace, i));
+    }
+    for (guint i = 0; i < pairs->len; i++) {
+        guint32 *pair = (guint32 *)(void *)pairs->data + 2 * (gsize)i;
+        if (marked[pair[0]] && marked[pair[1]]) {
+            waits[new_index[pair[0]]] = 1;
+            guint32 moved[2] = {new_index[pair[0]], new_index[pair[1]]};
+            memcpy((guint32 *)(void *)pairs->data + 2 * (gsize)left++, moved, sizeof moved);
+        }
+    }
+    g_array_set_size(pairs, left);
+    for (guint i = 0; i < kept->len; i++)
+        if (!waits[i])
+            g_array_index(kept, Record, i).gap_ps = 0;
+    g_free(waits);
+    g_free(new_index);
+    g_array_free(trace->records, TRUE);
+    trace->records = kept;
+}
+
+/* The steps of each rank; FALSE: a record is of no rank of the job. */
+static gboolean steps_of(const Trace *trace, gint32 *low, gint32 *high)
+{
+    for (guint32 r = 0; r < trace->world; r++) {
+        low[r] = G_MAXINT32;
+        high[r] = -1;
+    }
+    for (guint i = 0; i < trace->records->len; i++) {
+        const Record *record = trace_record(trace, i);
+        if (record->rank >= trace->world)
+            return FALSE;
+        if (record->step != RECORD_NO_STEP) {
+            low[record->rank] = MIN(low[record->rank], record->step);
+            high[record->rank] = MAX(high[record->rank], record->step);
+        }
+    }
+    return TRUE;
+}
+
+void trace_common_steps(Trace *trace)
+{
+    gint32 *low = g_new(gint32, trace->world + 1), *high = g_new(gint32, trace->world + 1);
+    gint32 from = 0, to = G_MAXINT32;
+    gboolean differ = FALSE;
+    gint64 one = -1;
+    guint32 ranks = steps_of(trace, low, high) ? trace->world : 0;
+    for (guint32 r = 0; r < ranks; r++) {
+        if (high[r] < 0)
+            continue; /* has no records, or none of a step */
+        differ |= one >= 0 && (low[r] != low[one] || high[r] != high[one]);
+        one = one < 0 ? (gint64)r : one;
+        from = MAX(from, low[r]);
+        to = MIN(to, high[r]);
+    }
+    if (differ && from <= to) {
+        guint8 *marked = g_new0(guint8, trace->records->len + 1);
+        for (guint i = 0; i < trace->records->len; i++) {
+            const Record *record = trace_record(trace, i);
+            marked[i] = record->step == RECORD_NO_STEP || (record->step >= from && record->step <= to);
+        }
+        drop_unmarked(trace, marked);
+        g_free(marked);
+        trace_note(trace, "%s: ranks were recorded over different steps: %d to %d, which all of them have, are taken",
+                   trace->name, from, to);
+    }
+    g_free(low);
+    g_free(high);
 }
 
 gboolean trace_select(Trace *trace, const TraceSelection *selection, GError **error)

@@ -12,6 +12,9 @@ typedef struct {
     guint64 from_ps, to_ps; /* recorded starts from .. before; to_ps 0: to the end */
 } TraceSelection;
 
+/* Of ranks that were recorded over different training steps, those steps that all of them have, which a note says; what
+ * is of no step stays. Before trace_finish(), which counts the calls of each group. */
+void trace_common_steps(Trace *trace);
 /* Keeps what is selected. Dependencies on what is gone are gone; collectives that reach outside are
  * left out by match_new, which counts them. GError: nothing is left; a time is asked of a trace
  * without times; no such rank. */

@@ -45,6 +45,23 @@ static const struct {
      STUCK("both", "$L: ld.volatile.shared.u32 %v, [%a]; ld.volatile.global.u32 %w, [%o]; or.b32 %v, %v, %w; "
                    "setp.ne.u32 %q, %v, 9; @%q bra $L;"),
      "polls 0x"},
+    {"two",
+     STUCK("two", "$L: ld.acquire.sys.global.u32 %v, [%o]; setp.eq.u32 %q, %v, 9; @%q bra $E; "
+                  "ld.acquire.sys.global.u32 %v, [%o+512]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     "polls 0x"},
+    {"behind_a_fence",
+     STUCK("behind_a_fence",
+           "$L: ld.volatile.global.u32 %v, [%o]; fence.acq_rel.sys; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     "polls 0x"},
+    {"pair",
+     STUCK("pair", "$L: ld.volatile.global.v2.u32 {%v, %w}, [%o]; ld.volatile.global.v2.u32 {%t, %w}, [%o+64]; "
+                   "or.b32 %v, %v, %t; setp.ne.u32 %q, %v, 9; vote.sync.any.pred %q, %q, -1; @%q bra $L;"),
+     "polls 0x"},
+    {"three",
+     STUCK("three", "$L: ld.volatile.global.u32 %v, [%o]; ld.volatile.global.u32 %w, [%o+256]; or.b32 %v, %v, %w; "
+                    "ld.volatile.shared.u32 %w, [%a]; nanosleep.u32 40; ld.volatile.global.u32 %w, [%o+512]; "
+                    "or.b32 %v, %v, %w; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     "polls 0x"},
     {"given_up",
      STUCK("given_up", "$L: mbarrier.try_wait.parity.shared.b64 %q, [%a], 0; @%q bra $E; "
                        "ld.volatile.global.u32 %v, [%o]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
@@ -121,6 +138,20 @@ static const struct {
           "$L: mbarrier.try_wait.parity.shared.b64 %q, [%a], 0; @%q bra $E; "
           "ld.volatile.global.u32 %v, [%o]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
      READ_NS},
+    {"two",
+     ENDS("two", "@%p st.volatile.global.u32 [%o+512], 9;",
+          "$L: ld.acquire.sys.global.u32 %v, [%o]; setp.eq.u32 %q, %v, 9; @%q bra $E; "
+          "ld.acquire.sys.global.u32 %v, [%o+512]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     2 * READ_NS},
+    {"behind_a_fence",
+     ENDS("behind_a_fence", "@%p st.volatile.global.u32 [%o], 9;",
+          "$L: ld.volatile.global.u32 %v, [%o]; fence.acq_rel.sys; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     2 * READ_NS},
+    {"first_of_two",
+     ENDS("first_of_two", "@%p st.volatile.global.u32 [%o], 9;",
+          "$L: ld.volatile.global.u32 %v, [%o]; ld.volatile.global.u32 %w, [%o+512]; or.b32 %v, %v, %w; "
+          "setp.ne.u32 %q, %v, 9; @%q bra $L;"),
+     2 * READ_NS},
     /* the lane that waits is let go by one that comes behind its loop */
     {"behind",
      HEAD ".visible .entry behind(.param .u64 out, .param .u32 ns) {\n" VARIABLES BEGIN
@@ -210,6 +241,8 @@ static void test_goes_on(void **state)
         "@%q bra $L;",
         "mov.u32 %v, 0; $L: ld.volatile.shared.u32 %w, [%a]; add.u32 %v, %v, 1; setp.lt.u32 %q, %v, 20000; "
         "@%q bra $L;",
+        "mov.u32 %v, 0; $L: ld.volatile.global.u32 %w, [%o]; ld.volatile.global.u32 %w, [%o+256]; add.u32 %v, %v, 1; "
+        "setp.lt.u32 %q, %v, 1500; @%q bra $L;",
         /* the count is in a parameter, and no register tells of it */
         "{ .param .b32 n; st.param.b32 [n], 0; $L: ld.volatile.shared.u32 %w, [%a]; ld.param.b32 %v, [n]; "
         "add.u32 %v, %v, 1; st.param.b32 [n], %v; setp.lt.u32 %q, %v, 20000; mov.u32 %v, 0; @%q bra $L; }"};

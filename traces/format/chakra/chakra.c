@@ -276,6 +276,7 @@ gboolean chakra_add(Chakra *chakra, ChakraNode *node, GError **error)
         record.op = grouped ? record.op : RECORD_COMPUTE;
         record.duration_ps = 0;
     } else {
+        reader_empty(reader, &record);
         ok = reader_check(reader, &record, &good, error);
     }
     record.skipped = !good;

@@ -142,6 +142,7 @@ static gboolean et_add(Et *et, EtComm *comm, guint32 rank, GError **error)
         record.bytes_out = comm->out_bytes > 0 ? comm->out_bytes : record.bytes_out;
         if ((message || record_op_has_root(comm->op)) && comm->rank >= 0 && comm->rank < (gint64)ranks->len)
             record.peer = g_array_index(ranks, guint32, comm->rank);
+        reader_empty(reader, &record);
         ok = reader_check(reader, &record, &good, error);
     }
     record.skipped = !good;

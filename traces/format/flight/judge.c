@@ -6,8 +6,9 @@
 
 #define NAMED_MAX 16u /* ranks that a note names */
 
+/* A call's place: coalesced calls share a sequence number, and are told apart by their turn. */
 typedef struct {
-    guint32 group;
+    guint32 group, turn;
     guint64 sequence;
     guint32 rank, index; /* index: of the call */
 } Place;
@@ -19,6 +20,8 @@ static int place_compare(const void *a, const void *b)
         return x->group < y->group ? -1 : 1;
     if (x->sequence != y->sequence)
         return x->sequence < y->sequence ? -1 : 1;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
@@ -42,12 +45,14 @@ static void end_ranks(GString *to, guint n)
         g_string_append_printf(to, " and %u more", n - NAMED_MAX);
 }
 
-/* "collective 5 of group '0': all_reduce of 48 bytes". Caller frees. */
+/* "collective 5 of group '0': all_reduce of 48 bytes"; 5 is 5.1 of the second call that was coalesced with it. Caller
+ * frees. */
 static char *what(const Flight *flight, const Place *place)
 {
     const FlightCall *call = call_of(flight, place);
-    return g_strdup_printf("collective %" G_GUINT64_FORMAT " of group '%s': %s of %" G_GUINT64_FORMAT " bytes",
-                           place->sequence, trace_group_at(flight->reader->trace, place->group)->name,
+    g_autofree char *turn = place->turn > 0 ? g_strdup_printf(".%u", place->turn) : g_strdup("");
+    return g_strdup_printf("collective %" G_GUINT64_FORMAT "%s of group '%s': %s of %" G_GUINT64_FORMAT " bytes",
+                           place->sequence, turn, trace_group_at(flight->reader->trace, place->group)->name,
                            record_op_name(call->record.op), record_bytes(&call->record));
 }
 
@@ -74,6 +79,11 @@ static guint64 begin_of(const Flight *flight, const Place *places, guint n)
     for (guint32 rank = 0; rank < trace->world; rank++)
         if (first[rank] != G_MAXUINT64 && !flight->closed[rank])
             begin = MAX(begin, first[rank]);
+    for (guint i = 0; i < n; i++) /* of coalesced calls the ring may have lost the first alone */
+        if (places[i].turn > 0 && places[i].sequence == begin && !flight->closed[places[i].rank]) {
+            begin++;
+            break;
+        }
     g_free(first);
     return begin;
 }
@@ -116,7 +126,7 @@ static gboolean judge_difference(const Flight *flight, const Place *places, guin
         const Record *other = &call_of(flight, &places[i])->record;
         gboolean uneven = first->op == RECORD_ALL_TO_ALL || record_op_has_root(first->op);
         gboolean differs = other->op != first->op || other->dtype != first->dtype ||
-                           (!uneven && record_bytes(other) != record_bytes(first)) || other->rank == first->rank;
+                           (!uneven && record_bytes(other) != record_bytes(first));
         if (differs && !view->missed) {
             char *text = what(flight, &places[0]);
             trace_note(flight->reader->trace,
@@ -161,7 +171,8 @@ static void judge_group(const Flight *flight, const Place *places, guint n)
     GroupView view = {.begin = begin_of(flight, places, n)};
     guint64 lost = 0, later = 0;
     for (guint i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && places[end].sequence == places[i].sequence; end++) {
+        for (end = i + 1; end < n && places[end].sequence == places[i].sequence && places[end].turn == places[i].turn;
+             end++) {
         }
         gboolean old = places[i].sequence < view.begin, after = view.missed;
         gboolean wrong = !old && (judge_missing(flight, places + i, end - i, &view) ||
@@ -221,17 +232,30 @@ static void judge_messages(const Flight *flight)
     g_hash_table_destroy(counts);
 }
 
+/* Calls of one rank, group and sequence number were coalesced: their turns. Places are sorted. */
+static void take_turns(GArray *places)
+{
+    Place *all = (Place *)(void *)places->data;
+    for (guint i = 1; i < places->len; i++)
+        if (all[i].group == all[i - 1].group && all[i].sequence == all[i - 1].sequence &&
+            all[i].rank == all[i - 1].rank)
+            all[i].turn = all[i - 1].turn + 1;
+    g_array_sort(places, place_compare);
+}
+
 void flight_judge(Flight *flight)
 {
     GArray *places = g_array_new(FALSE, FALSE, sizeof(Place));
     for (guint i = 0; i < flight->calls->len; i++) {
         const FlightCall *call = &g_array_index(flight->calls, FlightCall, i);
         if (!call->message) {
-            Place place = {call->record.group, call->sequence, call->record.rank, i};
+            Place place = {
+                .group = call->record.group, .sequence = call->sequence, .rank = call->record.rank, .index = i};
             g_array_append_val(places, place);
         }
     }
     g_array_sort(places, place_compare);
+    take_turns(places);
     Place *all = (Place *)(void *)places->data;
     for (guint i = 0, end; i < places->len; i = end) {
         for (end = i + 1; end < places->len && all[end].group == all[i].group; end++) {

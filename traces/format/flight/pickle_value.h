@@ -12,7 +12,8 @@ typedef struct {
     GPtrArray *items; /* LIST; DICT: key, value, key, value */
 } PickleValue;
 
-/* Appends it as JSON. What is wrong with it, or NULL: values may hold themselves, or each other very often. */
+/* Appends it as JSON, without the stacks of calls ("frames").
+ * What is wrong with it, or NULL: values may hold themselves, or each other very often. */
 const char *pickle_write(GString *to, const PickleValue *value, guint depth);
 
 #endif

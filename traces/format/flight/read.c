@@ -172,9 +172,23 @@ static gint32 peer_of(const char *name, RecordOp op, const RecordGroup *group)
 {
     const char *arrow = strstr(name, op == RECORD_SEND ? "->" : "<-");
     guint64 place = G_MAXUINT64;
-    if (arrow)
+    if (arrow && g_ascii_isdigit(arrow[2])) /* "?": from any rank */
         place = g_ascii_strtoull(arrow + 2, NULL, 10);
     return place < group->n ? (gint32)group->ranks[place] : RECORD_NO_PEER;
+}
+
+static gboolean same_number(const Json *a, const Json *b, const char *key)
+{
+    guint64 x, y;
+    return json_u64(json_get(a, key), &x) && json_u64(json_get(b, key), &y) && x == y;
+}
+
+/* "nccl:coalesced" behind the calls that were coalesced: it closes them, and is no call of its own. */
+static gboolean closes(const Json *entry, const Json *before)
+{
+    const char *name = json_string(json_get(entry, "profiling_name"));
+    return name && g_str_has_suffix(name, ":coalesced") && before && same_number(entry, before, "pg_id") &&
+           (same_number(entry, before, "collective_seq_id") || same_number(entry, before, "p2p_seq_id"));
 }
 
 /* A call, unless it is none that can be replayed, which is counted. */
@@ -196,6 +210,8 @@ static void read_call(Flight *flight, const Json *entry, guint32 rank, gint64 fi
     known = known && tensors(in, json_get(entry, "input_dtypes"), &record->dtype, &record->bytes_in) &&
             tensors(out, json_get(entry, "output_dtypes"), &record->dtype, &record->bytes_out);
     call.message = op == RECORD_SEND || op == RECORD_RECV;
+    if (op == RECORD_BARRIER) /* whose tensor of one element is no data */
+        record->bytes_in = record->bytes_out = 0;
     if (known) {
         record->group = group_of(flight, entry);
         const RecordGroup *group = trace_group_at(trace, record->group);
@@ -240,8 +256,10 @@ static gboolean read_entries(Flight *flight, const Json *root, guint32 rank, GEr
         first_ns = json_i64(json_get(at, "time_created_ns"), &created) ? MIN(first_ns, created) : first_ns;
         flight->closed[rank] |= json_i64(json_get(at, "record_id"), &id) && id == 0;
     }
-    for (const Json *at = entries->first; at != NULL; at = at->next)
-        read_call(flight, at, rank, first_ns);
+    const Json *before = NULL;
+    for (const Json *at = entries->first; at != NULL; before = at, at = at->next)
+        if (!closes(at, before))
+            read_call(flight, at, rank, first_ns);
     return TRUE;
 }
 

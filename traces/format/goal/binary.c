@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "traces/format/reader.h"
-
 #define COOKIE 4223u
 #define TABLE_AT 6u /* behind ranks, cpu and nic */
 #define NODE_BYTES 39u
@@ -147,6 +145,14 @@ static gboolean open_rank(Binary *b, GError **error)
     return fixed <= end - begin || broken(b, "its nodes lie outside of its schedule", error);
 }
 
+guint64 goal_message_bytes(Reader *reader, RecordOp op, guint64 bytes)
+{
+    if (bytes == 0)
+        trace_count(reader->trace, "messages of 0 bytes, which their receivers wait for, move 1", record_op_name(op),
+                    0);
+    return MAX(bytes, 1);
+}
+
 static gboolean read_node(Binary *b, guint32 node, GError **error)
 {
     const guint8 *at = node_at(b, node);
@@ -170,6 +176,7 @@ static gboolean read_node(Binary *b, guint32 node, GError **error)
                                     : "the peer should be a rank of the job";
     } else {
         record.peer = (gint32)peer;
+        size = goal_message_bytes(b->reader, record.op, size);
         record.bytes_in = record.bytes_out = MIN(size, RECORD_BYTES_MAX + 1);
     }
     if (wrong) {

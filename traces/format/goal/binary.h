@@ -10,7 +10,7 @@
 #ifndef TRACES_FORMAT_GOAL_BINARY_H
 #define TRACES_FORMAT_GOAL_BINARY_H
 
-#include <glib.h>
+#include "traces/format/reader.h"
 
 enum { GOAL_SEND = 1, GOAL_RECV, GOAL_CALC };
 
@@ -23,6 +23,9 @@ typedef struct {
 typedef struct {
     guint32 on, node; /* node begins when on has ended; places in the rank's nodes */
 } GoalEdge;
+
+/* Bytes of a message: at least 1, since its receiver waits for it, which a note counts. */
+guint64 goal_message_bytes(Reader *reader, RecordOp op, guint64 bytes);
 
 typedef struct GoalBinary GoalBinary;
 GoalBinary *goal_binary_new(guint32 ranks);

@@ -5,6 +5,7 @@
  * waiting for what the other waits for. cpu and nic numbers are not modelled. */
 #include <string.h>
 
+#include "traces/format/goal/binary.h"
 #include "traces/format/reader.h"
 #include "traces/format/words.h"
 
@@ -115,6 +116,7 @@ static char *goal_operation(Goal *goal, GPtrArray *words, guint first, Record *r
     }
     record->op = send ? RECORD_SEND : RECORD_RECV;
     record->peer = value;
+    record->bytes_in = goal_message_bytes(goal->reader, record->op, record->bytes_in);
     record->bytes_out = record->bytes_in;
     return goal_options(words, first + 4, record);
 }

@@ -10,20 +10,44 @@ int kineto_launch_compare(const void *a, const void *b)
     return (x->correlation > y->correlation) - (x->correlation < y->correlation);
 }
 
-/* The annotation around the launch of a kernel (the innermost one), or NULL. Launches are sorted.
- */
-static KinetoComm *annotation_of(const Kineto *kineto, const KinetoComm *comm)
+/* Which of the spans is around a launch (the innermost, or of two alike the later one): `info`, or -1. */
+static gint64 around(const GArray *spans, const KinetoLaunch *launch)
+{
+    const KinetoSpan *found = NULL;
+    for (guint k = 0; k < spans->len; k++) {
+        const KinetoSpan *span = &g_array_index(spans, KinetoSpan, k);
+        if (span->thread == launch->thread && span->start_ns <= launch->time_ns && launch->time_ns <= span->end_ns &&
+            (!found || span->start_ns >= found->start_ns))
+            found = span;
+    }
+    return found ? (gint64)found->info : -1;
+}
+
+static KinetoComm *param_at(const Kineto *kineto, gint64 external)
+{
+    guint param = external < 0 ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(kineto->param_of, &external));
+    return param > 0 ? &g_array_index(kineto->params, KinetoComm, param - 1) : NULL;
+}
+
+/* The operator that has a kernel's External id, or its launch's, or around which the launch stands. Launches are
+ * sorted. */
+static KinetoComm *operator_of(const Kineto *kineto, const KinetoComm *comm, const KinetoLaunch *launch)
+{
+    KinetoComm *param = param_at(kineto, comm->external);
+    if (!param && launch && !comm->has_size) {
+        param = param_at(kineto, launch->external);
+        gint64 span = !param ? around(kineto->param_spans, launch) : -1;
+        param = span >= 0 ? &g_array_index(kineto->params, KinetoComm, span) : param;
+    }
+    return param;
+}
+
+static const KinetoLaunch *launch_of(const Kineto *kineto, const KinetoComm *comm)
 {
     KinetoLaunch key = {.correlation = comm->correlation};
-    const KinetoLaunch *launch = bsearch(&key, kineto->launches->data, kineto->launches->len, sizeof key,
-                                         kineto_launch_compare);
-    KinetoComm *found = NULL;
-    for (guint k = 0; launch && k < kineto->annotations->len; k++) {
-        const KinetoSpan *span = &g_array_index(kineto->annotations, KinetoSpan, k);
-        if (span->thread == launch->thread && span->start_ns <= launch->time_ns && launch->time_ns <= span->end_ns)
-            found = &g_array_index(kineto->annotated, KinetoComm, span->info);
-    }
-    return found;
+    return kineto->launches->len > 0
+               ? bsearch(&key, kineto->launches->data, kineto->launches->len, sizeof key, kineto_launch_compare)
+               : NULL;
 }
 
 /* The word that its launch has is a group's name if there is such a group. */
@@ -41,15 +65,15 @@ static void take_said_group(Kineto *kineto, KinetoComm *comm)
 /* What a kernel's own args do not say, from its record_param_comms or its annotation. */
 static void fill_comm(Kineto *kineto, KinetoComm *comm)
 {
-    KinetoComm *other = NULL;
-    guint param = comm->external < 0 ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(kineto->param_of, &comm->external));
-    if (param > 0) {
-        other = &g_array_index(kineto->params, KinetoComm, param - 1);
+    const KinetoLaunch *launch = launch_of(kineto, comm);
+    KinetoComm *other = operator_of(kineto, comm, launch);
+    if (other) {
         comm->start = other->start;
         comm->stride = other->stride;
+    } else if (!comm->has_size && launch) {
+        gint64 span = around(kineto->annotations, launch);
+        other = span >= 0 ? &g_array_index(kineto->annotated, KinetoComm, span) : NULL;
     }
-    if (!other && !comm->has_size && kineto->launches->len > 0)
-        other = annotation_of(kineto, comm);
     if (!other || comm->has_size || comm->bad)
         return;
     KinetoComm own = *comm;
@@ -81,9 +105,10 @@ static const char *not_understood(const KinetoComm *comm)
         return "kernels of collectives that are not known take their recorded time";
     if (!comm->has_op || (!comm->has_size && comm->op != RECORD_BARRIER))
         return "kernels that communicate, of which nothing says how much, take their recorded time";
-    return message && comm->peer < 0 ? "kernels that send or receive, of which nothing says the other rank, take their "
-                                       "recorded time"
-                                     : NULL;
+    return message && comm->peer < 0 && comm->peer_job < 0
+               ? "kernels that send or receive, of which nothing says the other rank, take their "
+                 "recorded time"
+               : NULL;
 }
 
 /* The communication's group, or a text that says what is wrong (the caller's to free). */
@@ -154,10 +179,16 @@ static char *fill_record(Kineto *kineto, const KinetoComm *comm, Record *record)
     if (comm->out_elements > 0)
         record->bytes_out = comm->out_elements * element;
     gboolean message = comm->op == RECORD_SEND || comm->op == RECORD_RECV;
-    if (comm->peer >= 0 && comm->peer < group->n && (message || record_op_has_root(comm->op)))
-        record->peer = group->ranks[comm->peer];
+    if (message && comm->peer_job >= 0 && comm->peer_job < (gint64)trace->world &&
+        record_group_place(group, (guint32)comm->peer_job) != RECORD_NO_PLACE)
+        record->peer = (gint32)comm->peer_job;
+    else if (comm->peer_job < 0 && comm->peer >= 0 && comm->peer < group->n &&
+             (message || record_op_has_root(comm->op)))
+        record->peer = (gint32)group->ranks[comm->peer];
     else if (message)
-        return g_strdup("a send should have \"Dst Rank\", a recv \"Src Rank\", each a rank of its group");
+        return g_strdup_printf("a send should have \"Dst Rank\", a recv \"Src Rank\", each a rank of the job that is "
+                               "in its group; %" G_GINT64_FORMAT " is none of process group \"%s\"",
+                               comm->peer_job >= 0 ? comm->peer_job : comm->peer, group->name);
     return NULL;
 }
 
@@ -181,6 +212,7 @@ gboolean kineto_add_comm(Kineto *kineto, Record *record, gint32 index, GError **
         ok = reader_problem(reader, comm->where, comm->reason ? comm->reason : "wrong collective", error, "%s", wrong);
         record->op = record->group == RECORD_NO_GROUP ? RECORD_COMPUTE : record->op;
     } else {
+        reader_empty(reader, record);
         ok = reader_check(reader, record, &good, error);
     }
     record->skipped = !good;

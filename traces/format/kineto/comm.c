@@ -29,9 +29,22 @@ static gboolean number(KinetoComm *comm, const Json *args, const char *key, gint
     return FALSE;
 }
 
+/* Who a message goes to or comes from: "Dst Rank" and "Src Rank" are ranks of the job, "Rank" is a place in the group;
+ * of a rooted collective "Rank" is the root's place, of any other its own rank. A receive from any rank says -1. */
+static void take_peer(KinetoComm *comm, const Json *args)
+{
+    gboolean send = comm->op == RECORD_SEND, message = send || comm->op == RECORD_RECV;
+    gint64 any = 0;
+    if (message)
+        number(comm, args, send ? "Dst Rank" : "Src Rank", &comm->peer_job);
+    if ((message || record_op_has_root(comm->op)) && !(json_i64(json_get(args, "Rank"), &any) && any < 0))
+        number(comm, args, "Rank", &comm->peer);
+}
+
 void kineto_comm_init(KinetoComm *comm)
 {
-    *comm = (KinetoComm){.group_size = -1, .start = -1, .stride = -1, .peer = -1, .external = -1, .correlation = -1};
+    *comm = (KinetoComm){
+        .group_size = -1, .start = -1, .stride = -1, .peer = -1, .peer_job = -1, .external = -1, .correlation = -1};
 }
 
 /* The members that record_param_comms and, since 2024, NCCL kernels have. */
@@ -62,10 +75,8 @@ void kineto_comm_args(Kineto *kineto, KinetoComm *comm, const Json *args)
     const char *ranks = json_string(json_get(args, "Process Group Ranks"));
     comm->pg_name = pg ? trace_name(trace, pg) : 0;
     comm->pg_ranks = ranks ? trace_name(trace, ranks) : 0;
-    const char *peer = comm->has_op && comm->op == RECORD_SEND   ? "Dst Rank"
-                       : comm->has_op && comm->op == RECORD_RECV ? "Src Rank"
-                                                                 : "Root Rank";
-    number(comm, args, peer, &comm->peer);
+    if (comm->has_op)
+        take_peer(comm, args);
 }
 
 gboolean kineto_comm_elements(const Json *dims, guint64 *elements)

@@ -21,7 +21,8 @@ typedef struct {
     gint64 group_size;         /* -1: not said */
     guint32 pg_name, pg_ranks; /* names; 0: not said */
     gint64 start, stride;      /* of the global ranks; -1: not said */
-    gint64 peer;               /* rank in the group; -1 */
+    gint64 peer;               /* the other rank or the root, as a place in the group; -1 */
+    gint64 peer_job;           /* the other rank, as one of the job; -1 */
     gint64 external, correlation;
     guint32 name;              /* of the kernel */
     guint32 unknown;           /* what it is called, where that says no operation that is known; 0 */
@@ -46,11 +47,12 @@ typedef struct {
 typedef struct {
     gint64 start_ns, end_ns;
     gint64 thread;
-    guint32 info; /* of an annotation: index into annotated; of a step: its number */
+    guint32 info; /* of an annotation: index into annotated; of an operator: into params; of a step: its number */
 } KinetoSpan;
 
 typedef struct {
     gint64 correlation, time_ns, thread;
+    gint64 external; /* the operator's; -1: not said */
 } KinetoLaunch;
 
 typedef struct {
@@ -59,6 +61,7 @@ typedef struct {
     GArray *comms;                  /* KinetoComm */
     GArray *params;                 /* KinetoComm of record_param_comms */
     GHashTable *param_of;           /* external id -> index into params + 1 */
+    GArray *param_spans;            /* KinetoSpan: when they ran */
     GArray *annotated;              /* KinetoComm of nccl: annotations */
     GArray *annotations;            /* KinetoSpan */
     GArray *launches;               /* KinetoLaunch */

@@ -18,6 +18,8 @@ static const struct {
     {"symm_mem", "multimem_all_gather", RECORD_ALL_GATHER, 0},
     {"symm_mem", "reduce_scatter", RECORD_REDUCE_SCATTER, 0},
     {"symm_mem", "nvshmem_all_to_all", RECORD_ALL_TO_ALL, 0},
+    {"symm_mem", "nvshmem_broadcast", RECORD_BROADCAST, 0},
+    {"symm_mem", "multimem_one_shot_reduce", RECORD_REDUCE, 0},
     {"_C_custom_ar", "all_reduce", RECORD_ALL_REDUCE, 0},
     {"_C_custom_ar", "all_reduce_reg", RECORD_ALL_REDUCE, 0},
     {"_C_custom_ar", "all_reduce_unreg", RECORD_ALL_REDUCE, 0},
@@ -51,9 +53,11 @@ static gboolean find(const char *name, guint *index)
     return found;
 }
 
-/* The reduction and the group among the inputs that were written down: of the form "sum", or "\"sum\"". */
+/* The reduction, the root and the group among the inputs that were written down, of the form "sum", or "\"sum\"": a
+ * group's name stands behind the others, but for flags ("False"), and a root right before it. */
 static void concrete(Kineto *kineto, KinetoComm *comm, const Json *inputs)
 {
+    guint32 before = 0;
     for (const Json *at = inputs ? inputs->first : NULL; at != NULL; at = at->next) {
         const char *text = json_string(at);
         char *word = g_strdup(text ? text : "");
@@ -65,10 +69,16 @@ static void concrete(Kineto *kineto, KinetoComm *comm, const Json *inputs)
         RecordReduction reduction;
         if (record_reduction_parse(word, &reduction))
             comm->reduction = reduction;
-        else if (word[0] != 0 && !strpbrk(word, "[]., "))
+        else if (word[0] != 0 && !strpbrk(word, "[]., ") && strcmp(word, "True") != 0 && strcmp(word, "False") != 0) {
+            before = comm->said;
             comm->said = trace_name(kineto->reader->trace, word); /* a group's name, if there is such a group */
+        }
         g_free(word);
     }
+    guint64 root;
+    if (record_op_has_root(comm->op) && before != 0 &&
+        g_ascii_string_to_unsigned(kineto->reader->trace->names->pdata[before], 10, 0, RECORD_WORLD_MAX, &root, NULL))
+        comm->peer = (gint64)root;
 }
 
 gboolean kineto_launch_op(Kineto *kineto, KinetoComm *comm, const char *name, const Json *args)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "traces/format/kineto/kineto.h"
+#include "traces/record/select.h"
 
 static int kineto_probe(const char *head, gsize n)
 {
@@ -39,6 +40,12 @@ static gboolean times(Kineto *kineto, const Json *item, gint64 node, gint64 *sta
     return TRUE;
 }
 
+/* "External id"; Kineto of PyTorch 1.x wrote "external id" for GPU work. */
+static gboolean external_id(const Json *args, gint64 *external)
+{
+    return json_i64(json_get(args, "External id"), external) || json_i64(json_get(args, "external id"), external);
+}
+
 static gboolean take_gpu_work(Kineto *kineto, const Json *item, const char *name, GError **error)
 {
     const Json *args = json_get(item, "args");
@@ -61,7 +68,7 @@ static gboolean take_gpu_work(Kineto *kineto, const Json *item, const char *name
         kineto_comm_init(&comm);
         comm.where = reader_here(kineto->reader, item->line, item->byte, correlation);
         comm.correlation = correlation;
-        json_i64(json_get(args, "External id"), &comm.external);
+        external_id(args, &comm.external);
         kineto_comm_args(kineto, &comm, args);
         kineto_comm_kernel_name(&comm, name);
         char *bare = kineto_comm_bare_name(name);
@@ -96,9 +103,14 @@ static gboolean take_step(GArray *steps, const Json *item, const char *name)
     return TRUE;
 }
 
-static void add_param(Kineto *kineto, const KinetoComm *comm)
+static void add_param(Kineto *kineto, const KinetoComm *comm, const Json *item)
 {
+    KinetoSpan span = {.info = kineto->params->len};
     g_array_append_val(kineto->params, *comm);
+    if (json_i64(json_get(item, "tid"), &span.thread) && span_times(item, &span))
+        g_array_append_val(kineto->param_spans, span);
+    if (comm->external < 0)
+        return;
     gint64 *key = g_new(gint64, 1);
     *key = comm->external;
     g_hash_table_insert(kineto->param_of, key, GUINT_TO_POINTER(kineto->params->len));
@@ -110,17 +122,17 @@ static gboolean take_host_work(Kineto *kineto, const Json *item, const char *cat
     if (strcmp(name, "record_param_comms") == 0) {
         KinetoComm comm;
         kineto_comm_init(&comm);
-        json_i64(json_get(args, "External id"), &comm.external);
+        external_id(args, &comm.external);
         kineto_comm_args(kineto, &comm, args);
-        add_param(kineto, &comm);
+        add_param(kineto, &comm, item);
         return TRUE;
     }
     if (strcmp(cat, "cpu_op") == 0) {
         KinetoComm comm;
         kineto_comm_init(&comm);
-        if (json_i64(json_get(args, "External id"), &comm.external) &&
-            !g_hash_table_contains(kineto->param_of, &comm.external) && kineto_launch_op(kineto, &comm, name, args))
-            add_param(kineto, &comm);
+        gboolean known = external_id(args, &comm.external) && g_hash_table_contains(kineto->param_of, &comm.external);
+        if (!known && kineto_launch_op(kineto, &comm, name, args))
+            add_param(kineto, &comm, item);
         return TRUE;
     }
     if (strcmp(cat, "user_annotation") == 0 && g_str_has_prefix(name, "nccl:")) {
@@ -135,7 +147,8 @@ static gboolean take_host_work(Kineto *kineto, const Json *item, const char *cat
         return TRUE;
     }
     if ((strcmp(cat, "cuda_runtime") == 0 || strcmp(cat, "cuda_driver") == 0) && strstr(name, "Launch")) {
-        KinetoLaunch launch = {0};
+        KinetoLaunch launch = {.external = -1};
+        external_id(args, &launch.external);
         if (json_i64(json_get(args, "correlation"), &launch.correlation) &&
             json_decimal(json_get(item, "ts"), 3, &launch.time_ns) && json_i64(json_get(item, "tid"), &launch.thread))
             g_array_append_val(kineto->launches, launch);
@@ -172,6 +185,7 @@ static void kineto_clear(Kineto *kineto)
     }
     g_array_free(kineto->kernels, TRUE);
     g_array_free(kineto->annotations, TRUE);
+    g_array_free(kineto->param_spans, TRUE);
     g_array_free(kineto->launches, TRUE);
     g_array_free(kineto->host_steps, TRUE);
     g_array_free(kineto->gpu_steps, TRUE);
@@ -187,6 +201,7 @@ static gboolean kineto_read(Reader *reader, GError **error)
         .comms = g_array_new(FALSE, FALSE, sizeof(KinetoComm)),
         .params = g_array_new(FALSE, FALSE, sizeof(KinetoComm)),
         .param_of = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+        .param_spans = g_array_new(FALSE, FALSE, sizeof(KinetoSpan)),
         .annotated = g_array_new(FALSE, FALSE, sizeof(KinetoComm)),
         .annotations = g_array_new(FALSE, FALSE, sizeof(KinetoSpan)),
         .launches = g_array_new(FALSE, FALSE, sizeof(KinetoLaunch)),
@@ -206,11 +221,20 @@ static gboolean kineto_read(Reader *reader, GError **error)
     return ok;
 }
 
+/* People start their profilers when they please. */
+static gboolean kineto_end(Reader *reader, GError **error)
+{
+    (void)error;
+    trace_common_steps(reader->trace);
+    return TRUE;
+}
+
 const TraceFormat trace_format_kineto = {
     .name = "kineto",
     .title = "PyTorch profiler (Kineto, chrome trace)",
     .probe = kineto_probe,
     .read = kineto_read,
+    .end = kineto_end,
     .per_rank = TRUE,
     .identify = kineto_identify,
 };

@@ -88,11 +88,11 @@ static void append_arguments(GString *to, const Trace *trace, const Record *r)
     g_string_append(to, ", \"Process Group Ranks\": \"");
     append_ranks(to, trace, group);
     g_string_append_c(to, '"');
-    if (r->op == RECORD_SEND || r->op == RECORD_RECV || r->peer != RECORD_NO_PEER)
-        g_string_append_printf(to, ", \"%s Rank\": %u",
-                               r->op == RECORD_SEND   ? "Dst"
-                               : r->op == RECORD_RECV ? "Src"
-                                                      : "Root",
+    const gboolean message = r->op == RECORD_SEND || r->op == RECORD_RECV;
+    if (message) /* of the job; "Rank" is a place in the group */
+        g_string_append_printf(to, ", \"%s Rank\": %d", r->op == RECORD_SEND ? "Dst" : "Src", r->peer);
+    if (message || (r->peer != RECORD_NO_PEER && record_op_has_root(r->op)))
+        g_string_append_printf(to, ", \"Rank\": %u",
                                group ? record_group_place(group, (guint32)r->peer) : (guint32)r->peer);
 }
 

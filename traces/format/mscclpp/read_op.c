@@ -40,25 +40,28 @@ gboolean mscclpp_buffer(PlanReader *pr, const Json *value, PlanBuffer *buffer)
     return TRUE;
 }
 
-/* The n-th number that the block's lists of one kind hold: {"channel_type": "memory",
+/* The n-th number that the block's lists of one kind hold, one list behind the other: {"channel_type": "memory",
  * "channel_ids": [3, 5]}. */
 static gboolean block_index(PlanReader *pr, const char *list, const char *kind_key, const char *kind, const char *ids,
                             guint64 n, guint64 *value)
 {
     const Json *lists = json_get(pr->block_json, list);
+    const guint64 wanted = n;
     for (const Json *at = lists ? lists->first : NULL; at != NULL; at = at->next) {
         const char *own = json_string(json_get(at, kind_key));
         if (kind && (!own || strcmp(own, kind) != 0))
             continue;
         const Json *numbers = json_get(at, ids);
         const Json *number_at = numbers ? numbers->first : NULL;
-        for (guint64 i = 0; i < n && number_at; i++)
+        guint64 left = n;
+        for (; left > 0 && number_at; left--)
             number_at = number_at->next;
         if (json_u64(number_at, value))
             return TRUE;
+        n = left; /* numbering goes on in the next list of that kind */
     }
-    return mscclpp_fail(pr, "%s %" G_GUINT64_FORMAT " is not in the thread block's \"%s\"", kind ? kind : "number", n,
-                        list);
+    return mscclpp_fail(pr, "%s %" G_GUINT64_FORMAT " is not in the thread block's \"%s\"", kind ? kind : "number",
+                        wanted, list);
 }
 
 /* One entry of src_buff or dst_buff. */

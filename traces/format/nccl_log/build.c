@@ -123,6 +123,8 @@ gboolean nccl_log_build(NcclLog *log, GError **error)
     gboolean ok = TRUE;
     for (guint i = 0; i < log->calls->len && ok; i++)
         ok = log_add(log, &g_array_index(log->calls, LogCall, i), streams, error);
+    if (ok && log->torn)
+        nccl_log_drop_torn(log);
     if (ok) {
         trace_note(log->reader->trace,
                    "%s: NCCL's logs carry no times of calls: operations follow one another without computation",

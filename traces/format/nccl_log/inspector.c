@@ -200,6 +200,11 @@ static gboolean take_line(Inspector *inspector, const char *line, GError **error
     while (n > 0 && (g_ascii_isspace(line[n - 1]) || line[n - 1] == ','))
         n--; /* events are elements of a list */
     JsonDocument *document = json_parse(input_path(reader->input), line, n, NULL);
+    if (!document && !input_line_ended(reader->input)) {
+        trace_count(reader->trace, NCCL_LOG_TORN, "record", 0);
+        inspector->log.torn = TRUE;
+        return TRUE;
+    }
     const char *wrong = !document ? "no JSON object, as each line should be"
                         : record  ? take_record(inspector, json_root(document))
                                   : take_event(inspector, json_root(document));

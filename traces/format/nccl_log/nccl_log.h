@@ -7,6 +7,8 @@
 
 #include "traces/format/reader.h"
 
+#define NCCL_LOG_TORN "a line that the file ends in is left out"
+
 /* One rank's communicator: a pointer in a process. */
 typedef struct {
     char *host;       /* as the log names it */
@@ -22,6 +24,12 @@ typedef struct {
     guint32 group;
     char *wrong; /* why it has no group; NULL: it has */
     guint calls;
+    /* Of a communicator that was split off another one and has no commId of its own: */
+    guint32 parent;          /* index + 1; 0: it was not */
+    guint64 color, count;    /* count: which of the parent's splits it is, as the line says; G_MAXUINT64: it does not */
+    guint nth, nth_of_color; /* which it is in its process: of the parent's, of the parent's with that color */
+    guint splits;            /* of a parent: how many were split off */
+    char *own_id;            /* while ids are made */
 } LogComm;
 
 typedef struct {
@@ -39,13 +47,19 @@ typedef struct {
     GArray *comms;       /* LogComm */
     GHashTable *comm_of; /* "host:pid pointer" -> index + 1, of the last Init line of that pointer */
     GArray *calls;       /* LogCall */
+    gboolean torn;       /* a file ended inside a line, which was left out */
+    GHashTable *colors;  /* "parent color" -> how many were split off; NULL: none yet */
 } NcclLog;
 
+/* Ids of communicators that were split off others. */
+void nccl_log_split_ids(NcclLog *log);
 /* Sets the job's number of ranks, and which rank each communicator's process is. GError: not said. */
 gboolean nccl_log_ranks(NcclLog *log, GError **error);
 /* The job's ranks of a communicator as a group; a text that says what is wrong, owned by the
  * communicator, or NULL. */
 const char *nccl_log_group(NcclLog *log, LogComm *comm, guint32 *group);
+/* torn.c: of a log that was cut off, the calls that not all ranks made. */
+void nccl_log_drop_torn(NcclLog *log);
 /* Ranks from the communicators, then a record for each call. GError as reader_problem, and when the
  * number of ranks is not said. */
 gboolean nccl_log_build(NcclLog *log, GError **error);

@@ -40,6 +40,62 @@ static int comm_compare(const void *a, const void *b)
     return order != 0 ? order : (x > y) - (x < y);
 }
 
+/* How often communicators of one id were split, by rank: the least and the most, and how many ranks there are. */
+typedef struct {
+    guint least, most, members;
+} Splits;
+
+static GHashTable *count_splits(const NcclLog *log)
+{
+    GHashTable *by_id = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+    for (guint i = 0; i < log->comms->len; i++) {
+        const LogComm *comm = comm_at(log, i);
+        Splits *splits = comm->id ? g_hash_table_lookup(by_id, comm->id) : NULL;
+        if (comm->id && !splits) {
+            splits = g_new0(Splits, 1);
+            splits->least = G_MAXUINT;
+            g_hash_table_insert(by_id, comm->id, splits);
+        }
+        if (splits) {
+            splits->least = MIN(splits->least, comm->splits);
+            splits->most = MAX(splits->most, comm->splits);
+            splits->members++;
+        }
+    }
+    return by_id;
+}
+
+/* Where the lines do not count the splits, all ranks made the same ones if they made equally many; else some took part
+ * in none of a color (NCCL_SPLIT_NOCOLOR), and colors tell them apart, as PyTorch's do. */
+void nccl_log_split_ids(NcclLog *log)
+{
+    for (gboolean any = TRUE; any;) { /* splits of splits: their parents' ids first */
+        GHashTable *by_id = count_splits(log);
+        any = FALSE;
+        for (guint i = 0; i < log->comms->len; i++) {
+            LogComm *comm = comm_at(log, i);
+            const LogComm *parent = comm->parent > 0 ? comm_at(log, comm->parent - 1) : NULL;
+            if (!parent || parent->parent > 0)
+                continue;
+            const Splits *splits = parent->id ? g_hash_table_lookup(by_id, parent->id) : NULL;
+            gboolean alike = splits && splits->least == splits->most && splits->members == parent->n;
+            guint64 nth = comm->count != G_MAXUINT64 ? comm->count : alike ? comm->nth : comm->nth_of_color;
+            comm->own_id = g_strdup_printf("%s/%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT, parent->id ? parent->id : "?",
+                                           nth, comm->color);
+            any = TRUE;
+        }
+        g_hash_table_destroy(by_id);
+        for (guint i = 0; i < log->comms->len; i++) {
+            LogComm *comm = comm_at(log, i);
+            if (comm->own_id) {
+                g_free(comm->id);
+                comm->id = g_steal_pointer(&comm->own_id);
+                comm->parent = 0;
+            }
+        }
+    }
+}
+
 /* Ranks by the communicator of the largest number of ranks that has Init lines. */
 static void ranks_by_init(NcclLog *log, const char *world_id)
 {
@@ -61,8 +117,9 @@ static void ranks_by_init(NcclLog *log, const char *world_id)
     g_hash_table_destroy(rank_of);
 }
 
-/* Ranks by the order of places; of one host alone by devices, where each is there once. */
-static void ranks_by_order(NcclLog *log, guint32 world)
+/* Ranks by the order of places; of one host alone by devices, where each is there once. `why`: no communicator that
+ * has Init lines says them. */
+static void ranks_by_order(NcclLog *log, guint32 world, const char *why)
 {
     guint n = log->comms->len, places = 0;
     LogComm **sorted = g_new(LogComm *, n + 1);
@@ -89,12 +146,22 @@ static void ranks_by_order(NcclLog *log, guint32 world)
     g_free(sorted);
     if (shared) {
         trace_note(log->reader->trace,
-                   "%s: no Init lines: the communicators of one process and device are taken for "
+                   "%s: %s: the communicators of one process and device are taken for "
                    "those of one rank",
-                   log->reader->trace->name);
+                   log->reader->trace->name, why);
     }
-    trace_note(log->reader->trace, "%s: no Init lines: ranks are in the order of %s", log->reader->trace->name,
+    trace_note(log->reader->trace, "%s: %s: ranks are in the order of %s", log->reader->trace->name, why,
                devices ? "devices" : "hosts, devices and process ids");
+}
+
+static guint32 count_places(const NcclLog *log)
+{
+    GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < log->comms->len; i++)
+        g_hash_table_add(seen, place_of(comm_at(log, i)));
+    guint32 n = g_hash_table_size(seen);
+    g_hash_table_destroy(seen);
+    return n;
 }
 
 static guint count_ranks(const NcclLog *log)
@@ -134,6 +201,7 @@ gboolean nccl_log_ranks(NcclLog *log, GError **error)
     const char *world_id = NULL;
     gboolean global = log->comms->len > 0;
     gint64 most = -1;
+    nccl_log_split_ids(log);
     for (guint i = 0; i < log->comms->len; i++) {
         LogComm *comm = comm_at(log, i);
         comm->job_rank = -1;
@@ -145,7 +213,11 @@ gboolean nccl_log_ranks(NcclLog *log, GError **error)
         global &= comm->global >= 0;
         most = MAX(most, comm->global);
     }
-    if (world_id) {
+    guint32 places = world_id ? count_places(log) : 0;
+    if (world_id && places > world) { /* groups alone, as of programs that make none of all ranks before they use it */
+        world = places;
+        ranks_by_order(log, world, "no communicator has all processes");
+    } else if (world_id) {
         ranks_by_init(log, world_id);
     } else if (global) {
         world = MAX(said, log->reader->spec->world);
@@ -154,7 +226,7 @@ gboolean nccl_log_ranks(NcclLog *log, GError **error)
         world = MAX(world, (guint32)most + 1);
     } else {
         world = MAX(said, log->reader->spec->world);
-        ranks_by_order(log, world);
+        ranks_by_order(log, world, "no Init lines");
         for (guint i = 0; i < log->comms->len; i++)
             most = MAX(most, comm_at(log, i)->job_rank);
     }

@@ -91,21 +91,31 @@ static gboolean comm_find(const NcclLog *log, const LogLine *who, const char *po
     return found != 0;
 }
 
-/* What the ranks of a communicator share: its commId; of a split without one, which it is of its
- * parent. Caller frees. */
-static char *comm_id(const NcclLog *log, const LogLine *who, const char *text)
+/* What the ranks of a communicator share: its commId; of a split without one (NCCL 2.23 and later) which it is of its
+ * parent, from which nccl_log_split_ids makes an id when all lines are in. "splitCount" is called "childCount" since
+ * NCCL 2.29, and not there in 2.23. */
+static void take_id(NcclLog *log, const LogLine *who, const char *text, guint32 own)
 {
-    char *id = word_after(text, "commId "), *parent = word_after(text, "parent ");
+    LogComm *comm = &g_array_index(log->comms, LogComm, own);
+    char *pointer = word_after(text, "parent ");
     guint32 index;
-    guint64 split = 0, color = 0;
-    if (!id && parent && comm_find(log, who, parent, &index)) {
-        number_after(text, "splitCount ", 10, &split);
-        number_after(text, " color ", 10, &color);
-        const char *whole = g_array_index(log->comms, LogComm, index).id;
-        id = g_strdup_printf("%s/%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT, whole ? whole : "?", split, color);
+    comm->id = word_after(text, "commId ");
+    if (!comm->id && pointer && comm_find(log, who, pointer, &index) && index != own) {
+        LogComm *parent = &g_array_index(log->comms, LogComm, index);
+        comm->parent = index + 1;
+        comm->count = G_MAXUINT64;
+        if (!number_after(text, "splitCount ", 10, &comm->count))
+            number_after(text, "childCount ", 10, &comm->count);
+        number_after(text, " color ", 10, &comm->color);
+        comm->nth = parent->splits++;
+        if (!log->colors)
+            log->colors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        char *key = g_strdup_printf("%u %" G_GUINT64_FORMAT, index, comm->color);
+        comm->nth_of_color = GPOINTER_TO_UINT(g_hash_table_lookup(log->colors, key));
+        g_hash_table_insert(log->colors, key, GUINT_TO_POINTER(comm->nth_of_color + 1));
     }
-    g_free(parent);
-    return id ? id : g_strdup("?");
+    comm->id = comm->id ? comm->id : g_strdup("?");
+    g_free(pointer);
 }
 
 /* "ncclCommInitRank comm 0x5.. rank 0 nranks 8 cudaDev 0 ... commId 0x.. - Init COMPLETE". A pointer
@@ -122,13 +132,12 @@ static gboolean take_init(NcclLog *log, const LogLine *who, const char *text, GE
                             "an Init line should say comm, rank and nranks, the rank below nranks");
     } else {
         guint32 index;
-        char *id = comm_id(log, who, text);
         if (!comm_find(log, who, pointer, &index) || g_array_index(log->comms, LogComm, index).id)
             index = comm_new(log, who, pointer);
         LogComm *comm = &g_array_index(log->comms, LogComm, index);
         comm->rank = rank;
         comm->n = n;
-        comm->id = id;
+        take_id(log, who, text, index);
         if (number_after(text, " cudaDev ", 10, &device))
             comm->device = device;
     }
@@ -150,7 +159,10 @@ static gboolean take_call(NcclLog *log, const LogLine *who, const char *text, Re
                                                                                 : NULL;
     gboolean ok = TRUE;
     RecordSource where = reader_here(log->reader, input_line_number(log->reader->input), 0, -1);
-    if (missing) {
+    if (!input_line_ended(log->reader->input) && (missing || !strstr(text, " stream "))) {
+        trace_count(log->reader->trace, NCCL_LOG_TORN, record_op_name(op), 0);
+        log->torn = TRUE;
+    } else if (missing) {
         ok = reader_problem(log->reader, where, "wrong line", error,
                             "%s should have '%s' with a number, as NCCL writes it", record_op_name(op), missing);
     } else {
@@ -234,6 +246,8 @@ static void log_free(gpointer data)
     g_hash_table_destroy(log->comm_of);
     g_array_free(log->comms, TRUE);
     g_array_free(log->calls, TRUE);
+    if (log->colors)
+        g_hash_table_destroy(log->colors);
     g_free(log);
 }
 
