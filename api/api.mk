@@ -80,6 +80,7 @@ cuda_files = \
 	api/cuda/module/jit.c \
 	api/cuda/module/jit.h \
 	api/cuda/module/launch.c \
+	api/cuda/module/launch_attribute.c \
 	api/cuda/module/library.c \
 	api/cuda/module/link.c \
 	api/cuda/module/module.c \

@@ -160,7 +160,7 @@ gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access);
 void kernel_poll_answered(KernelWarp *warp, const PtxAccess *access, SimTime now_ps); /* one in packets */
 gboolean kernel_poll_due(KernelWarp *warp, SimTime now_ps); /* TRUE: it was, and is answered now */
 SimTime kernel_poll_when(const KernelWarp *warp);           /* 0: not known */
-void kernel_poll_changed(KernelWarp *warp, SimTime now_ps); /* what its loop looks at beside */
+void kernel_poll_changed(KernelWarp *warp, SimTime now_ps); /* poll_watch.c: what its loop looks at beside */
 gboolean kernel_poll_waits(const KernelWarp *warp);         /* for a read that no packet goes for */
 gboolean kernel_poll_watches(const KernelWarp *warp, guint64 *va);
 void kernel_poll_clear(KernelWarp *warp);

@@ -17,8 +17,9 @@ libfanout_core_la_SOURCES += \
 	device/kernel/launch.c \
 	device/kernel/load.c \
 	device/kernel/poll.c \
+	device/kernel/poll_state.h \
+	device/kernel/poll_watch.c \
 	device/kernel/round.c \
-	device/kernel/round.h \
 	device/kernel/still.c \
 	device/kernel/trace.c \
 	device/kernel/trace.h \

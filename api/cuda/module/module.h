@@ -93,6 +93,8 @@ typedef struct Launch {
     CUevent event;         /* to record behind it; NULL: none */
 } Launch;
 void launch_clear(Launch *launch);
+/* launch_attribute.c: one of those that cuLaunchKernelEx takes. */
+CUresult launch_attribute(Call *call, Launch *launch, const CUlaunchAttribute *attribute);
 CUresult launch_prepare(Call *call, const CUlaunchConfig *config, CUfunction function, void **params, void **extra,
                         Launch *launch);
 CUresult launch_submit(Call *call, const Stream *stream, const Launch *launch);
