@@ -35,7 +35,6 @@ libfanout_core_la_SOURCES += \
 	ptx/read/sreg.c \
 	ptx/read/sreg.h \
 	ptx/read/statement.c \
-	ptx/read/target.c \
 	ptx/read/mnemonic.c \
 	ptx/read/mnemonic.h \
 	ptx/run/access.c \

@@ -146,7 +146,7 @@ EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js
 	tests/cli/page_axe.py tests/cli/pages.sh \
 	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/circles.list tests/style/tidy.allow tests/validate/validate.recorded
 EXTRA_DIST += tests/docs/console.sh tests/cli/inputs.sh tests/cli/views.py \
-	tests/validate/fidelity.ids tests/validate/fidelity.recorded tests/validate/fidelity.sample
+	tests/validate/fidelity.ids tests/validate/fidelity.recorded tests/validate/fidelity_drawn.recorded tests/validate/fidelity.sample
 
 EXTRA_DIST += tests/install/device_program.c tests/install/driver_program.c tests/install/installcheck.sh
 

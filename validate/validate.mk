@@ -67,8 +67,9 @@ FIDELITY_ROWS = $(top_srcdir)/validate/reference/published/validate.csv $(FIDELI
 .PHONY: fidelity fidelity-all
 fidelity: fanout
 	$(FIDELITY_RUN) --half judge --sample $(FIDELITY_SAMPLE) \
-	  --record $(top_srcdir)/tests/validate/fidelity.recorded $(FIDELITY_ROWS)
+	  --record $(top_srcdir)/tests/validate/fidelity_drawn.recorded $(FIDELITY_ROWS)
 fidelity-all: fanout
-	$(FIDELITY_RUN) --errors fidelity-errors.csv $(FIDELITY_ROWS)
+	$(FIDELITY_RUN) --errors fidelity-errors.csv --record $(top_srcdir)/tests/validate/fidelity.recorded \
+	  $(FIDELITY_ROWS)
 CLEANFILES += validate.html fidelity.html fidelity-errors.csv
 EXTRA_DIST += validate/README.md

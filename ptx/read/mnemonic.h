@@ -115,5 +115,7 @@ gboolean ptx_shape_find(const char *text, gsize length, guint16 shape[3]);
 
 static inline gboolean ptx_type_is_signed(PtxType type) { return ptx_types[type].kind == TYPE_SIGNED; }
 static inline gboolean ptx_type_is_float(PtxType type) { return ptx_types[type].kind == TYPE_FLOAT; }
+/* The version of PTX, 78 for 7.8, that texts for a target (90 for sm_90) need at least; 0: any that is read. */
+guint ptx_target_since(guint sm);
 
 #endif

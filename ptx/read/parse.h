@@ -40,7 +40,4 @@ gboolean ptx_expression_read(PtxLex *lex, PtxConstant *constant, GError **error)
 /* module_parse.c */
 gboolean ptx_unit_parse(PtxUnit *unit, GError **error);
 
-/* target.c: the version of PTX, 78 for 7.8, that texts for sm_90 need at least; 0: any that is read. */
-guint ptx_target_since(guint sm);
-
 #endif
