@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+/* What programs built for streams of each thread call. */
+CUresult cuStreamCopyAttributes_ptsz(CUstream to, CUstream from);
+
 typedef CUstreamAttrValue Value;
 #define WINDOW CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW
 #define POLICY CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY
