@@ -31,12 +31,30 @@ static gboolean is_number(const PtxArg *arg)
     return arg->kind == ARG_INT || arg->kind == ARG_F32 || arg->kind == ARG_F64;
 }
 
-/* What may stand for a value of so many bytes. */
-static gboolean good_value(const PtxReader *reader, const PtxArg *arg, guint bytes, gboolean wider, gboolean is_dst)
+/* Registers of bits go with every type, and every register with a type of bits; whole numbers with each other, signed
+ * or not; floats and packed types with their own kind alone. A register of .f16x2 is one of 32 bits to whole numbers,
+ * and T_NONE asks for no kind. Source: the PTX ISA's rules of operands, and what ptxas of CUDA 13.0 takes of 110 forms
+ * by 14 types of registers. */
+static gboolean kinds_agree(PtxType want, PtxType have)
+{
+    PtxTypeKind kind = ptx_types[want].kind;
+    if (want == T_NONE || kind == TYPE_BITS || ptx_types[have].kind == TYPE_BITS)
+        return TRUE;
+    if (want == T_BF16 && ptx_types[have].kind != TYPE_FLOAT) /* ptxas takes some */
+        return TRUE;
+    if (kind == TYPE_FLOAT || have == T_F16X2)
+        return want == have || (have == T_F16X2 && kind != TYPE_FLOAT);
+    return want != T_U16X2 && want != T_S16X2 && ptx_types[have].kind != TYPE_FLOAT;
+}
+
+/* What may stand for a value of so many bytes, and of the kind that `type` has. */
+static gboolean good_kind(const PtxReader *reader, const PtxArg *arg, PtxType type, guint bytes, gboolean wider,
+                          gboolean is_dst)
 {
     if (arg->kind == ARG_REG) {
         guint have = reg_bytes(reader, arg);
-        return reg_type(reader, arg) != T_PRED && (have == bytes || (wider && have > bytes));
+        return reg_type(reader, arg) != T_PRED && (have == bytes || (wider && have > bytes)) &&
+               kinds_agree(type, reg_type(reader, arg));
     }
     if (is_dst)
         return FALSE;
@@ -46,21 +64,28 @@ static gboolean good_value(const PtxReader *reader, const PtxArg *arg, guint byt
     return is_number(arg) || ((arg->kind == ARG_SYMBOL || arg->kind == ARG_VAR) && bytes >= 4);
 }
 
+static gboolean good_value(const PtxReader *reader, const PtxArg *arg, guint bytes, gboolean wider, gboolean is_dst)
+{
+    return good_kind(reader, arg, T_NONE, bytes, wider, is_dst);
+}
+
 static gboolean good_vector(const PtxReader *reader, const PtxStatement *statement, const PtxArg *arg, gboolean is_dst)
 {
     PtxType type = statement->n_types ? statement->types[statement->n_types - 1] : T_B32;
     guint bytes = MAX(ptx_types[type].memory, 1u);
+    if (type == T_BF16X2) /* of multimem, where ptxas takes any register of 32 bits */
+        type = T_B32;
     guint want = ptx_statement_has(statement, W_V2)   ? 2
                  : ptx_statement_has(statement, W_V4) ? 4
                  : ptx_statement_has(statement, W_V8) ? 8
                                                       : 1;
     if (want == 1 && arg->kind != ARG_VECTOR)
-        return (is_dst && arg->kind == ARG_SINK) || good_value(reader, arg, bytes, TRUE, is_dst);
+        return (is_dst && arg->kind == ARG_SINK) || good_kind(reader, arg, type, bytes, TRUE, is_dst);
     if (arg->kind != ARG_VECTOR || arg->n != want)
         return FALSE;
     for (guint i = 0; i < arg->n; i++) {
         const PtxArg *part = &g_array_index(reader->body->parts, PtxArg, arg->index + i);
-        if (!(is_dst && part->kind == ARG_SINK) && !good_value(reader, part, bytes, TRUE, is_dst))
+        if (!(is_dst && part->kind == ARG_SINK) && !good_kind(reader, part, type, bytes, TRUE, is_dst))
             return FALSE;
     }
     return TRUE;
@@ -75,19 +100,24 @@ static gboolean is_byte(const PtxReader *reader, const PtxArg *arg)
 static gboolean check_role(PtxReader *reader, const PtxStatement *statement, char role, const PtxArg *arg, guint at)
 {
     PtxType first = statement->n_types ? statement->types[0] : T_B32;
-    guint bytes = ptx_types[first].bytes,
-          last = statement->n_types ? ptx_types[statement->types[statement->n_types - 1]].bytes : 4;
+    PtxType last = statement->n_types ? statement->types[statement->n_types - 1] : T_B32;
+    guint bytes = ptx_types[first].bytes;
     gboolean pred = first == T_PRED, is_pred = arg->kind == ARG_REG && reg_type(reader, arg) == T_PRED;
+    gboolean src = pred ? is_pred || arg->kind == ARG_INT : good_kind(reader, arg, first, bytes, FALSE, FALSE);
     const char *want = NULL;
     switch (role) {
     case ROLE_DST:
-        want = (pred ? is_pred : good_value(reader, arg, bytes, FALSE, TRUE)) ? NULL : "a register as wide as the type";
+        want = (pred ? is_pred : good_kind(reader, arg, first, bytes, FALSE, TRUE))
+                   ? NULL
+                   : "a register as wide as the type, and of its kind";
         break;
     case ROLE_DST_CVT:
-        want = good_value(reader, arg, bytes, TRUE, TRUE) ? NULL : "a register that holds the first type";
+        want = good_kind(reader, arg, first, bytes, TRUE, TRUE)
+                   ? NULL
+                   : "a register that holds the first type, and of its kind";
         break;
     case ROLE_DST_WIDE:
-        want = good_value(reader, arg, 2 * bytes, FALSE, TRUE) ? NULL : "a register twice as wide as the type";
+        want = good_kind(reader, arg, first, 2 * bytes, FALSE, TRUE) ? NULL : "a register twice as wide as the type";
         break;
     case ROLE_DST_32: want = good_value(reader, arg, 4, FALSE, TRUE) ? NULL : "a register of 32 bits"; break;
     case ROLE_DST_PRED: want = is_pred || arg->kind == ARG_SINK ? NULL : "a predicate register"; break;
@@ -95,16 +125,14 @@ static gboolean check_role(PtxReader *reader, const PtxStatement *statement, cha
     case ROLE_DST_ANY:
         want = good_vector(reader, statement, arg, TRUE) ? NULL : "a register (or vector) that holds the type";
         break;
-    case ROLE_SRC:
-        want = (pred ? is_pred || arg->kind == ARG_INT : good_value(reader, arg, bytes, FALSE, FALSE))
-                   ? NULL
-                   : "a value as wide as the type";
-        break;
+    case ROLE_SRC: want = src ? NULL : "a value as wide as the type, and of its kind"; break;
     case ROLE_SRC_LAST:
-        want = good_value(reader, arg, last, FALSE, FALSE) ? NULL : "a value as wide as the last type";
+        want = good_kind(reader, arg, last, ptx_types[last].bytes, FALSE, FALSE)
+                   ? NULL
+                   : "a value as wide as the last type, and of its kind";
         break;
     case ROLE_SRC_WIDE:
-        want = good_value(reader, arg, 2 * bytes, FALSE, FALSE) ? NULL : "a value twice as wide as the type";
+        want = good_kind(reader, arg, first, 2 * bytes, FALSE, FALSE) ? NULL : "a value twice as wide as the type";
         break;
     case ROLE_DST_8: want = is_byte(reader, arg) ? NULL : "a register of type .b8"; break;
     case ROLE_HANDLE:
@@ -219,6 +247,31 @@ static const char *missing(const PtxStatement *statement, gboolean has_policy)
     return phase && order != scope ? "an order needs a scope, and a scope an order" : NULL;
 }
 
+static gboolean is_plain(PtxType type)
+{
+    return ptx_types[type].kind == TYPE_UNSIGNED || ptx_types[type].kind == TYPE_SIGNED || type == T_F16 ||
+           type == T_BF16 || type == T_F32 || type == T_F64;
+}
+
+/* The rounding that a conversion of numbers must name; NULL: none, or it does. */
+static const char *missing_rounding(const PtxStatement *s)
+{
+    if (s->op != OP_CVT || s->n_types != 2 || !is_plain(s->types[0]) || !is_plain(s->types[1]))
+        return NULL;
+    gboolean to_float = ptx_type_is_float(s->types[0]), from_float = ptx_type_is_float(s->types[1]);
+    if (to_float && (!from_float || ptx_types[s->types[0]].memory < ptx_types[s->types[1]].memory))
+        return ptx_statement_has(s, W_RN) || ptx_statement_has(s, W_RZ) || ptx_statement_has(s, W_RM) ||
+                       ptx_statement_has(s, W_RP)
+                   ? NULL
+                   : ".rn, .rz, .rm or .rp";
+    if (!to_float && from_float)
+        return ptx_statement_has(s, W_RNI) || ptx_statement_has(s, W_RZI) || ptx_statement_has(s, W_RMI) ||
+                       ptx_statement_has(s, W_RPI)
+                   ? NULL
+                   : ".rni, .rzi, .rmi or .rpi";
+    return NULL;
+}
+
 /* Of a wait for an mbarrier's phase that gives a report's value, too, the form has a word of its own: forms are told
  * apart by words, and the number of operands would not do. */
 static void add_report(PtxReader *reader, const PtxStatement *statement, PtxOpKey *key)
@@ -271,5 +324,9 @@ gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const P
     if (statement->row->sm > reader->body->unit->sm)
         return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "this form of %.*s needs sm_%u; the target is sm_%u",
                     (int)token->length, token->text, statement->row->sm, reader->body->unit->sm);
+    const char *rounding = missing_rounding(statement);
+    if (rounding)
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%.*s needs a rounding: %s", (int)token->length, token->text,
+                    rounding);
     return check_operands(reader, statement);
 }

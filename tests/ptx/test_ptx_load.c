@@ -83,6 +83,34 @@ static void test_target_versions(void **state)
     }
 }
 
+/* Proves that registers have the kind of an instruction's type, and conversions the rounding that they need, as ptxas
+ * asks; registers of bits go with every type, and whole numbers with each other. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says; /* NULL: read */
+    } cases[] = {
+        {KERNEL(".reg .u32 %w; add.f32 %f1,%w,%f3;"),
+         "a.ptx:7:27: operand 2 of add.f32 must be a value as wide as the type, and of its kind"},
+        {KERNEL("mul.lo.u32 %r1,%r2,%f3;"),
+         "operand 3 of mul.lo.u32 must be a value as wide as the type, and of its kind"},
+        {KERNEL("ld.global.f32 %r1,[%d1]; ld.global.u32 %f1,[%d1];"), "operand 1 of ld.global.u32 must be a register"},
+        {KERNEL("cvt.f32.u32 %f1,%r2;"), "a.ptx:7:1: cvt needs a rounding: .rn, .rz, .rm or .rp"},
+        {KERNEL("cvt.rn.u32.f32 %r1,%f2;"), "a.ptx:7:1: cvt needs a rounding: .rni, .rzi, .rmi or .rpi"},
+        {KERNEL("cvt.f32.f64 %f1,%d2;"), "a.ptx:7:1: cvt needs a rounding: .rn, .rz, .rm or .rp"},
+        {KERNEL(".reg .f32 %w; ld.global.f32 %w,[%d1]; mov.b32 %r1,%w; add.f32 %w,%w,%r1;"), NULL},
+        {KERNEL(".reg .u32 %u; .reg .s32 %s; .reg .f16x2 %x; add.s32 %u,%s,%x; and.b32 %u,%f1,%s;"), NULL},
+        {KERNEL(".reg .f16x2 %x; add.f32 %x,%f1,%f2;"), "operand 1 of add.f32"},
+        {KERNEL("cvt.rn.f32.u32 %f1,%r2; cvt.rzi.s32.f32 %r1,%f2; cvt.f64.f32 %d1,%f1; cvt.u64.u32 %d1,%r1;"), NULL},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *message = read_all(cases[i].text, strlen(cases[i].text));
+        if (cases[i].says ? !message || !strstr(message, cases[i].says) : message != NULL)
+            fail_msg("'%s': %s", cases[i].text, message ? message : "read");
+    }
+}
+
 /* Proves that errors name file, line and column, and what is wrong there. */
 static void test_errors(void **state)
 {
@@ -423,11 +451,17 @@ static void test_large(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors),         cmocka_unit_test(test_types),
-                                       cmocka_unit_test(test_good),           cmocka_unit_test(test_cut),
-                                       cmocka_unit_test(test_link),           cmocka_unit_test(test_common),
-                                       cmocka_unit_test(test_registers),      cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_unused_results), cmocka_unit_test(test_unread_parts),
-                                       cmocka_unit_test(test_target_versions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors),
+                                       cmocka_unit_test(test_types),
+                                       cmocka_unit_test(test_good),
+                                       cmocka_unit_test(test_cut),
+                                       cmocka_unit_test(test_link),
+                                       cmocka_unit_test(test_common),
+                                       cmocka_unit_test(test_registers),
+                                       cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_unused_results),
+                                       cmocka_unit_test(test_unread_parts),
+                                       cmocka_unit_test(test_target_versions),
+                                       cmocka_unit_test(test_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
