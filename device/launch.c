@@ -1,7 +1,7 @@
 /* Launches and CTAs: from a kernel to processes that feed warps (queue.c). */
 #include "device/device.h"
 #include "device/launch_time.h"
-#include "model/sm/cluster.h"
+#include "model/sm/place.h"
 
 G_DEFINE_QUARK(device - error - quark, device_error)
 

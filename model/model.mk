@@ -62,13 +62,14 @@ libfanout_core_la_SOURCES += \
 	model/gpu/requester.c \
 	model/gpu/state.c \
 	model/gpu/target.c \
-	model/sm/cluster.h \
 	model/sm/cta.c \
 	model/sm/egress_queue.c \
 	model/sm/fence.c \
 	model/sm/internal.h \
 	model/sm/loop.c \
 	model/sm/loop.h \
+	model/sm/place.c \
+	model/sm/place.h \
 	model/sm/poll.c \
 	model/sm/scattered.c \
 	model/sm/load.c \

@@ -260,6 +260,7 @@ check_PROGRAMS += \
 	tests/device/test_device_misuse \
 	tests/device/test_device_fence \
 	tests/device/test_device_sm \
+	tests/device/test_halves \
 	tests/device/test_launch_time \
 	tests/device/kernel/test_kernel \
 	tests/device/kernel/test_kernel_account \

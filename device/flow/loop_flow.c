@@ -118,11 +118,13 @@ static void flow_on_issued(Event *event, SimTime now_ps)
     device_sm_adjust(flow->warp->sm);
 }
 
-/* The rest has room before the ports, once the LSU has come to it. */
+/* The rest has room before the ports, once the LSU has come to it; its warps go on when the gap is over, too, that
+ * follows each of their instructions. */
 static void flow_on_passed(FlowItem *item, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(item, DeviceFlow, item);
-    sim_at(flow->fabric->sim, &flow->issued, now_ps + device_sm_issue_ps(flow), EVENT_PRIORITY_DEVICE);
+    SimTime issued_ps = now_ps + device_sm_issue_ps(flow) + flow->gap_ps;
+    sim_at(flow->fabric->sim, &flow->issued, issued_ps, EVENT_PRIORITY_DEVICE);
 }
 
 static void flow_serve(DeviceFlow *flow)
@@ -134,6 +136,17 @@ static void flow_serve(DeviceFlow *flow)
     device_sm_enter(flow);
 }
 
+static void flow_on_gap(Event *event, SimTime now_ps) { flow_release(EVENT_OWNER(event, DeviceFlow, issued), now_ps); }
+
+/* It is served as soon as it is issued. */
+static void flow_release_later(DeviceFlow *flow, SimTime at_ps)
+{
+    flow->warp->sm->gpu->flows.draining -= (guint32)flow->drains;
+    flow->drains = FALSE;
+    event_init(&flow->issued, flow_on_gap);
+    sim_at(flow->fabric->sim, &flow->issued, at_ps, EVENT_PRIORITY_DEVICE);
+}
+
 static void flow_on_served(FlowItem *item, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(item, DeviceFlow, item);
@@ -143,7 +156,7 @@ static void flow_on_served(FlowItem *item, SimTime now_ps)
     device_sm_leave(flow);
     sim_cancel(flow->fabric->sim, &flow->issued);
     if (!flow->released)
-        flow_release(flow, now_ps);
+        flow_release_later(flow, now_ps + flow->gap_ps);
     if (flow->behind)
         flow_serve(flow->behind);
     device_sm_adjust(sm);
@@ -294,6 +307,8 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->limit = device_cost_limit(&cost, spec, flow->lines);
     flow->line_ps = device_cost_issue_ps(&cost);
     flow->ports = device_queue_ports(&cost);
+    guint64 once_ps = flow->line_ps * spec->width * WARP_LANES / LINE_BYTES; /* the LSU's time of an instruction */
+    flow->gap_ps = fabric->spec.sm.warp_issue_ps - MIN(once_ps, fabric->spec.sm.warp_issue_ps);
     flow_lead(flow, device_cost_lead_ps(&cost));
     flow->class = device_queue_class(cta, &cost, spec, &flow->limit, kind, flow->lines);
     if (flow_goes_on(cta->flow, flow)) {

@@ -6,7 +6,7 @@
 #include "device/flow/sm_share.h"
 #include "model/flow/head_of_line.h"
 #include "model/flow/load_rate.h"
-#include "model/sm/cluster.h"
+#include "model/sm/place.h"
 
 guint32 device_queue_sms(const FoCta *cta)
 {
@@ -25,7 +25,7 @@ G_STATIC_ASSERT(FLOW_ALL == PORT_ALL && FLOW_ALL == LOAD_ALL);
 /* Few different ones are enough: the same in each queue, unless there are very few. */
 static guint32 queue_about(const Gpu *gpu, guint32 sms)
 {
-    guint32 step = MIN(MAX(sms / 4, 1), (guint32)gpu->spec->out_queues);
+    guint32 step = MIN(MAX(sms / 4, 1), (guint32)gpu->fabric->spec.sm.gpcs);
     return (sms + step / 2) / step * step;
 }
 
@@ -37,7 +37,7 @@ PortShare device_queue_port(const Gpu *gpu)
     PortSide loads = {0, flows->ask_ps, flows->ask_kind};
     if (flows->asking == 0)
         return port_share(ports, flows->sms, stores.issue_ps, stores.kind);
-    for (guint32 q = 0; q < gpu->spec->out_queues; q++)
+    for (guint32 q = 0; q < gpu->n_out; q++)
         loads.sms += gpu->out[q].asking;
     stores.sms = queue_about(gpu, flows->sms);
     loads.sms = queue_about(gpu, loads.sms);
@@ -113,9 +113,16 @@ guint64 device_queue_ps(const DeviceCost *cost)
 /* The launch's SMs, numbered: as SMs are, which are taken in that order, or, in clusters, as CTAs. */
 static guint32 queue_place(const FoCta *cta) { return cta->launch->cluster > 1 ? cta->cta->index : cta->cta->sm->id; }
 
-static guint32 queue_gpc(const FoCta *cta, guint32 place)
+static guint32 queue_of(const FoCta *cta, guint32 place)
 {
-    return sm_cta_gpc(&cta->launch->fabric->spec, place, cta->launch->cluster);
+    return place_cta_queue(&cta->launch->fabric->spec, place, cta->launch->cluster);
+}
+
+static guint32 queue_parts(const FoCta *cta)
+{
+    guint32 parts = place_parts(&cta->launch->fabric->spec, cta->launch->ctas, cta->launch->cluster,
+                                queue_of(cta, queue_place(cta)));
+    return MAX(parts, 1);
 }
 
 /* A random walk's step of one of so many, of whom so many others are before it, in standard deviations. All steps
@@ -132,21 +139,22 @@ static double queue_steps(const FoCta *cta, const DeviceCost *cost, const PortSh
 {
     const FabricSpec *spec = &cost->fabric->spec;
     Sm *sm = cta->cta->sm;
-    guint32 queues = (guint32)spec->gpu.out_queues, me = queue_place(cta), mine = queue_gpc(cta, me), alike = 0;
+    guint32 queues = place_queues(spec), me = queue_place(cta), mine = queue_of(cta, me), alike = 0;
     guint32 sms_before = 0, queues_before = 0, launch = device_queue_sms(cta), numbers = MAX(launch, me + 1);
     guint64 turn = (guint64)cost->gpu << 32 | sm->loops++;
     g_autofree guint32 *sharing = g_new0(guint32, queues);
     sharing[mine] = 1;
     for (guint32 s = 0; s < launch; s++) {
-        guint32 queue = queue_gpc(cta, s);
+        guint32 queue = queue_of(cta, s);
         if (s == me)
             continue;
         sharing[queue]++;
         sms_before += queue == mine && hash_mix(turn * numbers + s) < hash_mix(turn * numbers + me);
     }
     for (guint32 q = 0; q < queues; q++) {
-        alike += sharing[q] == sharing[mine];
-        queues_before += sharing[q] == sharing[mine] && hash_mix(turn * queues + q) < hash_mix(turn * queues + mine);
+        gboolean like = sharing[q] == sharing[mine] && place_half(spec, q) == place_half(spec, mine);
+        alike += like;
+        queues_before += like && hash_mix(turn * queues + q) < hash_mix(turn * queues + mine);
     }
     return (queue_step(alike, queues_before) * port->queues_per_mille +
             queue_step(sharing[mine], sms_before) * port->spread_per_mille) /
@@ -165,20 +173,20 @@ guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, guint32 kind
     return (guint64)(MAX(times, 0.5) * (double)lines * FLOW_LINE);
 }
 
-/* As much as gets to a link while a packet waits, shared as queues share ports: evenly, and each among its SMs. */
+/* As much as gets to a link while a packet waits, shared as ports are: by halves, by their CPCs, by these' SMs. */
 guint64 device_queue_room(const FoCta *cta, const DeviceCost *cost, guint32 kind)
 {
     const Fabric *fabric = cost->fabric;
-    guint32 sms = device_queue_sms(cta), me = queue_place(cta), mine = queue_gpc(cta, me), sharing = 1;
+    guint32 sms = device_queue_sms(cta), me = queue_place(cta), mine = queue_of(cta, me), sharing = 1;
     if (!cost->remote_stores || cost->remote_loads)
         return 0;
     guint32 most = port_share_links(fabric->ports, sms, device_queue_ps(cost), kind);
     for (guint32 s = 0; s < sms; s++)
-        sharing += queue_gpc(cta, s) == mine && s != me;
+        sharing += queue_of(cta, s) == mine && s != me;
     SimTime wait_ps = port_share(fabric->ports, sms, device_queue_ps(cost), kind).wait_ps;
     guint64 flits = flow_part(fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links, wait_ps, PS_PER_S);
     guint64 all = flow_part(flits * 1000, most, PORT_ALL) * FLOW_LINE / cost->out_flits;
-    return cost->multicast_stores ? all / sms : all / (MIN(sms, (guint32)fabric->spec.gpu.out_queues) * sharing);
+    return cost->multicast_stores ? all / sms : all / (queue_parts(cta) * sharing);
 }
 
 guint64 device_queue_ports(const DeviceCost *cost)

@@ -26,19 +26,28 @@ static guint64 sm_lsu_level(const Sm *sm)
     }
 }
 
-/* Ports take turns among the queues that SMs store and load through, an SM that shares one has so much less of it; and
- * a loop's weight is that of its SM, shared with the SM's others. */
+static guint32 sm_half(const GpuOutQueue *queue) { return queue->room.side == GPU_SIDE_HALF_1; }
+
+/* Into how many parts ports are shared, one of which is this queue's: halves that send, times those of its half. */
+static guint64 sm_parts(const GpuOutQueue *queue)
+{
+    const guint32 *queues = queue->gpu->flows.queues, half = sm_half(queue);
+    return MAX(queues[half], 1) * (queues[1 - half] ? 2u : 1u);
+}
+
+/* Ports take turns between the halves of the GPU and, in each, among the CPCs that store and load, an SM that shares
+ * one has so much less of it; and a loop's weight is that of its SM, shared with the SM's others. */
 static guint32 sm_weight(const DeviceFlow *flow, const Sm *sm)
 {
     const GpuOutQueue *queue = sm->queue;
-    guint64 usual = MAX(flow->sms / flow->fabric->spec.gpu.out_queues, 1), loads = FLOW_WEIGHT;
+    guint64 loads = FLOW_WEIGHT;
     if (!flow->issue_ps && (!flow->ask_ps || !sm->gpu->flows.storing))
         return FLOW_WEIGHT;
     if (device_queue_meets(sm->gpu))
         loads = device_queue_port(sm->gpu).loads_per_mille;
     guint64 sharing = queue->storing * FLOW_WEIGHT + queue->asking * loads;
     guint64 weight = flow->issue_ps ? FLOW_WEIGHT : loads, loops = flow->issue_ps ? sm->storing : sm->asking;
-    return (guint32)MAX(FLOW_WEIGHT * usual * weight / MAX(sharing * loops, 1), 1);
+    return (guint32)MAX(FLOW_WEIGHT * flow->sms * weight / MAX(sm_parts(queue) * sharing * loops, 1), 1);
 }
 
 /* Of its work; it may be served, and not told so yet. */
@@ -87,10 +96,22 @@ static void sm_adjust(const Sm *sm)
     }
 }
 
+static void sm_adjust_queue(const GpuOutQueue *queue)
+{
+    for (const Sm *sm = queue->flow_head; sm; sm = sm->flow_next)
+        sm_adjust(sm);
+}
+
 void device_sm_adjust(const Sm *sm)
 {
-    for (const Sm *other = sm->queue->flow_head; other; other = other->flow_next)
-        sm_adjust(other);
+    const Gpu *gpu = sm->gpu;
+    if (!gpu->flows.shares_changed) {
+        sm_adjust_queue(sm->queue);
+        return;
+    }
+    sm->gpu->flows.shares_changed = FALSE;
+    for (guint32 q = 0; q < gpu->n_out; q++)
+        sm_adjust_queue(&gpu->out[q]);
 }
 
 static Sm **sm_place(const Sm *sm)
@@ -135,6 +156,14 @@ DeviceFlow *device_sm_before(const DeviceFlow *flow)
     return before;
 }
 
+/* A queue has loops that use the ports from now on, or has none any more. */
+static void sm_count_queue(GpuOutQueue *queue, gboolean before)
+{
+    gboolean now = queue->storing || queue->asking;
+    queue->gpu->flows.queues[sm_half(queue)] += (guint32)now - (guint32)before;
+    queue->gpu->flows.shares_changed |= now != before;
+}
+
 static void sm_ask(const DeviceFlow *flow, gboolean begins)
 {
     Sm *sm = flow->warp->sm;
@@ -147,14 +176,10 @@ static void sm_ask(const DeviceFlow *flow, gboolean begins)
         sm->queue->asking += begins ? 1u : -1u;
 }
 
-void device_sm_store(const DeviceFlow *flow, gboolean begins)
+static void sm_put(const DeviceFlow *flow, gboolean begins)
 {
     Sm *sm = flow->warp->sm;
     GpuFlows *flows = &sm->gpu->flows;
-    if (flow->ask_ps)
-        sm_ask(flow, begins);
-    if (flow->issue_ps == 0)
-        return;
     flows->storing += begins ? 1u : -1u;
     flows->issue_ps += begins ? flow->issue_ps : -(guint64)flow->issue_ps;
     flows->kind = begins ? flow->kind : flows->kind;
@@ -164,6 +189,17 @@ void device_sm_store(const DeviceFlow *flow, gboolean begins)
         flows->sms += begins ? 1u : -1u;
         sm->queue->storing += begins ? 1u : -1u;
     }
+}
+
+void device_sm_store(const DeviceFlow *flow, gboolean begins)
+{
+    Sm *sm = flow->warp->sm;
+    gboolean before = sm->queue->storing || sm->queue->asking;
+    if (flow->ask_ps)
+        sm_ask(flow, begins);
+    if (flow->issue_ps)
+        sm_put(flow, begins);
+    sm_count_queue(sm->queue, before);
 }
 
 /* ---- what waits before a GPU's ports */
@@ -221,7 +257,7 @@ SimTime device_sm_solved(Gpu *gpu)
     flows->stalled = full || (flows->stalled && !room);
     if (!room && flows->draining == 0)
         return again_ps;
-    for (guint32 q = 0; q < gpu->spec->out_queues; q++)
+    for (guint32 q = 0; q < gpu->n_out; q++)
         for (const Sm *sm = gpu->out[q].flow_head; sm; sm = sm->flow_next) {
             gboolean turns = FALSE;
             for (DeviceFlow *flow = sm->flows; flow; flow = flow->sm_next) {
@@ -265,7 +301,7 @@ static void sm_add_sent(const DeviceFlow *flow, SmQueued *all)
 
 static void sm_add(const Gpu *gpu, SmAdd add, SmQueued *all)
 {
-    for (guint32 q = 0; q < gpu->spec->out_queues; q++)
+    for (guint32 q = 0; q < gpu->n_out; q++)
         for (const Sm *sm = gpu->out[q].flow_head; sm; sm = sm->flow_next)
             for (const DeviceFlow *flow = sm->flows; flow; flow = flow->sm_next)
                 if (flow->issue_ps)

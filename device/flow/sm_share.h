@@ -30,7 +30,8 @@ typedef struct DeviceFlow {
     SimTime at_ps;
     gboolean drains;              /* ports have room: what waits goes as fast as they can */
     SimTime turned_ps;            /* when that was last found otherwise */
-    Event issued;                 /* its LSU is through with it */
+    Event issued;                 /* its LSU is through with it, */
+    SimTime gap_ps;               /* and its warps may go on so much later */
     gboolean reached;             /* a warp has come to it */
     gboolean under_way, released; /* it is served; its warps went on */
     SimTime head_ps, tail_ps;     /* before the first line, behind the last one */
@@ -44,7 +45,8 @@ typedef struct DeviceFlow {
 void device_sm_store(const DeviceFlow *flow, gboolean begins);
 void device_sm_enter(DeviceFlow *flow);
 void device_sm_leave(DeviceFlow *flow);
-/* Limits and weights of the flows of all SMs that share this one's queue. */
+/* Limits and weights of the flows of all SMs that share this one's queue; of all of the GPU's, when others of its
+ * queues have something to send than before. */
 void device_sm_adjust(const Sm *sm);
 /* Its work begins to be done. */
 void device_sm_serve(DeviceFlow *flow);

@@ -1,6 +1,7 @@
 /* What a fabric is built of: the parameters of a system, and which specs can be built. */
 #include "model/fabric/fabric.h"
 #include "model/fabric/topology.h"
+#include "model/sm/place.h"
 
 #include <string.h>
 
@@ -95,7 +96,8 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
                     spec->gpu.engine_packet_bytes, FLIT_BYTES);
         return FALSE;
     }
-    return fabric_check_sets(spec, error) && fabric_check_merge(spec, error) && fabric_check_component(spec, error);
+    return place_check(spec, error) && fabric_check_sets(spec, error) && fabric_check_merge(spec, error) &&
+           fabric_check_component(spec, error);
 }
 
 gboolean fabric_check_buffers(const FabricSpec *spec, const Topology *topology, GError **error)

@@ -13,10 +13,13 @@ typedef struct {
     guint64 issued_ps;
 } PortWaiting;
 
-/* As in model/sm/egress_queue.c: first in, first out. */
+/* As in model/sm/egress_queue.c: first in, first out, one for each CPC. */
 typedef struct {
     guint32 head, tail, count;
+    guint32 half;        /* of the GPU, that it belongs to: 0 or 1 */
+    guint64 turns;       /* as in gpu_next_waiter() */
     guint64 head_ps;     /* since when the first one is the first */
+    guint32 users;       /* SMs that have something in it */
     guint32 sms;         /* that use it: a list by PortSm.next */
     guint64 sm_ps;       /* when the first of them issues, */
     guint32 sm;          /* and which; G_MAXUINT64: all stand still */
@@ -49,8 +52,10 @@ typedef struct {
     const Fabric *fabric;
     guint32 sms, n_queues;
     guint64 turn;
-    guint32 depth, out, sm_out; /* limits in units: of a port's queue, of a queue before it, of an SM in that */
-    PortLink *port;             /* by link */
+    guint64 turns[2], most_turns[2]; /* by half: units so far, and the most of a queue of it; */
+    guint64 most;                    /* the most of a half */
+    guint32 depth, out, sm_out;      /* limits in units: of a port's queue, of a queue before it, of an SM in that */
+    PortLink *port;                  /* by link */
     PortSm *sm;
     PortQueue *queue;
     PortWaiting *waiting; /* all queues' entries; 0: none */
@@ -58,13 +63,16 @@ typedef struct {
     guint64 now_ps;
     guint32 sent, counted; /* units, the latter since queues have filled */
     guint64 wait_ps;       /* of all units */
-    guint64 busy_ps;       /* of all links */
+    guint64 busy_ps;       /* of all links, of what got to ports since then, */
+    guint64 backlog_ps;    /* and of what waited there by then */
     guint64 ahead_ps;      /* the time of answers that find room before their links; 0: all of them do */
     GArray *still_ps;      /* guint64, by instant n * PORT_SAMPLE_PS: what the last to wait then still waits */
 } PortReplay;
 
 /* A unit has been sent. */
 void port_count(PortReplay *replay, guint64 issued_ps, guint64 start_ps);
+/* Links' time that what has got to the ports by now still takes. */
+guint64 port_backlog_ps(const PortReplay *replay);
 /* Since begin_ps, when SMs had issued so many units. */
 PortShare port_result(const PortReplay *replay, const guint32 *before, guint64 begin_ps);
 

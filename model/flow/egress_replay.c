@@ -1,7 +1,7 @@
 /* See egress_replay.h. */
 #include "model/flow/egress_internal.h"
 
-#include "model/sm/cluster.h"
+#include "model/sm/place.h"
 
 #define PORT_UNITS 24576u                   /* simulated; */
 #define PORT_UNITS_MIXED 98304u             /* what loads and stores get of each other takes longer to tell */
@@ -40,6 +40,16 @@ static void port_next(PortReplay *replay, guint32 s)
 /* When the port has room. */
 static guint64 port_room_ps(const PortReplay *replay, guint32 link) { return replay->port[link].room_ps; }
 
+/* As gpu_count_turn() does. */
+static void port_count_turn(PortReplay *replay, const PortSm *sm)
+{
+    PortQueue *queue = &replay->queue[sm->queue];
+    guint64 window = (guint64)replay->depth * replay->fabric->links;
+    guint32 sharing = sm->as == replay->loads ? MAX(queue->users, 1) : 1;
+    gpu_count_one(window, 1, &replay->turns[queue->half], &replay->most);
+    gpu_count_one(window * GPU_TURN, GPU_TURN / sharing, &queue->turns, &replay->most_turns[queue->half]);
+}
+
 static void port_send(PortReplay *replay, const PortWaiting *unit, guint64 at_ps)
 {
     PortLink *port = &replay->port[unit->link];
@@ -51,6 +61,7 @@ static void port_send(PortReplay *replay, const PortWaiting *unit, guint64 at_ps
         port->answered_ps = MAX(port->answered_ps, back_ps) + PORT_CHUNK_LINES * kind->answer_ps;
     }
     port_count(replay, unit->issued_ps, start_ps);
+    port_count_turn(replay, &replay->sm[unit->sm]);
     port->free_ps = start_ps + unit_ps;
     replay->busy_ps += unit_ps;
     port->left_ps[port->next] = start_ps;
@@ -66,7 +77,7 @@ static void port_enqueue(PortReplay *replay, guint32 s, guint64 at_ps)
     guint32 entry = replay->free_entry;
     replay->free_entry = replay->waiting[entry].next;
     replay->waiting[entry] = (PortWaiting){(guint16)s, (guint16)replay->sm[s].link, 0, at_ps};
-    replay->sm[s].out++;
+    queue->users += replay->sm[s].out++ == 0;
     if (queue->count++ == 0) {
         queue->head = entry;
         queue->head_ps = at_ps;
@@ -103,12 +114,16 @@ static void port_list(PortReplay *replay, guint32 s)
     queue->last = s;
 }
 
-static guint32 port_unlist(PortReplay *replay, PortQueue *queue)
+static void port_unlist(PortReplay *replay, guint32 s)
 {
-    guint32 s = queue->first;
-    queue->first = replay->sm[s].behind;
+    PortQueue *queue = &replay->queue[replay->sm[s].queue];
+    guint32 before = PORT_NO_SM;
+    for (guint32 at = queue->first; at != s; at = replay->sm[at].behind)
+        before = at;
+    *(before == PORT_NO_SM ? &queue->first : &replay->sm[before].behind) = replay->sm[s].behind;
+    if (queue->last == s)
+        queue->last = before;
     replay->sm[s].listed = FALSE;
-    return s;
 }
 
 static void port_ready(PortReplay *replay, PortSm *sm, guint64 at_ps)
@@ -124,6 +139,12 @@ static void port_pause(PortReplay *replay, PortSm *sm)
     sm->at_once = 0;
 }
 
+/* As many places of its queue as it may have. */
+static guint32 port_part(const PortReplay *replay, const PortSm *sm)
+{
+    return MAX(replay->out / (replay->queue[sm->queue].users + (sm->out == 0)), 1);
+}
+
 /* The SM's next unit gets out, or into the queue, or the SM stands still. */
 static void port_issue(PortReplay *replay, guint32 s)
 {
@@ -132,7 +153,7 @@ static void port_issue(PortReplay *replay, guint32 s)
     guint32 waiting = replay->queue[sm->queue].count;
     if (waiting == 0 && port_room_ps(replay, sm->link) <= at_ps) {
         port_send(replay, &(PortWaiting){(guint16)s, (guint16)sm->link, 0, at_ps}, at_ps);
-    } else if (sm->out < replay->sm_out && waiting < replay->out) {
+    } else if (sm->out < replay->sm_out && waiting < replay->out && sm->out < port_part(replay, sm)) {
         port_enqueue(replay, s, at_ps);
     } else {
         sm->stalled = TRUE;
@@ -147,30 +168,31 @@ static void port_issue(PortReplay *replay, guint32 s)
     port_next(replay, s);
 }
 
-static void port_resume(PortReplay *replay, PortSm *sm, guint64 at_ps)
+static void port_resume(PortReplay *replay, guint32 s, guint64 at_ps)
 {
+    PortSm *sm = &replay->sm[s];
+    if (sm->listed)
+        port_unlist(replay, s);
     sm->stalled = FALSE;
     port_ready(replay, sm, MAX(sm->ready_ps, at_ps));
 }
 
-/* A place is free: it is its own SM's, unless one that waits has fewer (sm_out_freed). */
+/* A place is free: see sm_out_freed. */
 static void port_freed(PortReplay *replay, guint32 s, guint64 at_ps)
 {
-    PortSm *sm = &replay->sm[s], *other = NULL;
+    PortSm *sm = &replay->sm[s];
     PortQueue *queue = &replay->queue[sm->queue];
-    while (queue->first != PORT_NO_SM && !(other && other->stalled))
-        other = &replay->sm[port_unlist(replay, queue)];
-    gboolean waits = other && other->stalled;
-    if (waits && (!sm->stalled || other->out < sm->out)) {
-        port_resume(replay, other, at_ps);
+    guint32 other = PORT_NO_SM;
+    for (guint32 at = queue->first; at != PORT_NO_SM; at = replay->sm[at].behind)
+        if (replay->sm[at].stalled && (other == PORT_NO_SM || replay->sm[at].out < replay->sm[other].out))
+            other = at;
+    if (sm->stalled) {
+        port_resume(replay, other != PORT_NO_SM && replay->sm[other].out < sm->out ? other : s, at_ps);
         if (sm->stalled)
             port_list(replay, s);
-        return;
+    } else if (other != PORT_NO_SM && replay->sm[other].out < port_part(replay, &replay->sm[other])) {
+        port_resume(replay, other, at_ps);
     }
-    if (waits)
-        port_list(replay, (guint32)(other - replay->sm));
-    if (sm->stalled)
-        port_resume(replay, sm, at_ps);
 }
 
 static void port_leave(PortReplay *replay, guint32 q, guint64 at_ps)
@@ -183,12 +205,23 @@ static void port_leave(PortReplay *replay, guint32 q, guint64 at_ps)
     queue->count--;
     waiting->next = replay->free_entry;
     replay->free_entry = entry;
-    replay->sm[waiting->sm].out--;
     port_send(replay, waiting, at_ps);
+    queue->users -= --replay->sm[waiting->sm].out == 0;
     port_freed(replay, waiting->sm, at_ps);
 }
 
-/* Whatever is due next; at one instant a port's room first, for who waits longest. */
+/* Of two queues that could send at one instant: that of the half that has had fewer turns, or that has itself, or that
+ * waits longer. */
+static gboolean port_goes_first(const PortReplay *replay, const PortQueue *a, const PortQueue *b)
+{
+    if (a->half != b->half && replay->turns[a->half] != replay->turns[b->half])
+        return replay->turns[a->half] < replay->turns[b->half];
+    if (a->half == b->half && a->turns != b->turns)
+        return a->turns < b->turns;
+    return a->head_ps < b->head_ps;
+}
+
+/* Whatever is due next; at one instant a port's room first. */
 static void port_step(PortReplay *replay)
 {
     guint64 first_ps = G_MAXUINT64, issue_ps = G_MAXUINT64;
@@ -197,7 +230,7 @@ static void port_step(PortReplay *replay)
         const PortQueue *queue = &replay->queue[q];
         if (queue->count) {
             guint64 at_ps = MAX(queue->head_ps, port_room_ps(replay, replay->waiting[queue->head].link));
-            if (at_ps < first_ps || (at_ps == first_ps && queue->head_ps < replay->queue[first].head_ps)) {
+            if (at_ps < first_ps || (at_ps == first_ps && port_goes_first(replay, queue, &replay->queue[first]))) {
                 first_ps = at_ps;
                 first = q;
             }
@@ -221,15 +254,15 @@ static void port_begin(PortReplay *replay, const FabricSpec *spec, guint32 entri
     for (guint32 entry = 1; entry < entries; entry++)
         replay->waiting[entry].next = entry + 1;
     replay->free_entry = 1;
-    for (guint32 q = 0; q < replay->n_queues; q++)
+    for (guint32 q = 0; q < replay->n_queues; q++) {
         replay->queue[q].sms = replay->queue[q].first = PORT_NO_SM;
+        replay->queue[q].half = place_half(spec, q);
+    }
     for (guint32 s = 0; s < replay->sms; s++) {
         PortSm *sm = &replay->sm[s];
         sm->as = s < replay->stores->sms ? replay->stores : replay->loads;
         sm->number = sm->as == replay->stores ? s : s - replay->stores->sms;
-        sm->queue = sm_cta_gpc(spec, s, replay->stores->kind->cluster);
-        if (replay->loads->sms)
-            sm->queue = sm->number % replay->n_queues;
+        sm->queue = place_cta_queue(spec, sm->number, replay->stores->kind->cluster);
         sm->ready_ps = hash_mix(s + 1) % PORT_SPREAD_PS;
         sm->next = replay->queue[sm->queue].sms;
         replay->queue[sm->queue].sms = s;
@@ -263,7 +296,7 @@ PortShare port_play(const Fabric *fabric, const PortReplayed *stores, const Port
     guint32 units = loads->sms ? PORT_UNITS_MIXED : PORT_UNITS;
     guint32 depth = port_units(spec->gpu.source_queue_packets + stores->kind->behind), sms = stores->sms + loads->sms;
     guint32 sm_out = port_units(spec->sm.out_packets), entries = sms * sm_out + 2;
-    guint32 queues = (guint32)spec->gpu.out_queues;
+    guint32 queues = place_queues(spec);
     g_autofree guint64 *left = g_new0(guint64, fabric->links * depth);
     g_autofree PortLink *port = g_new0(PortLink, fabric->links);
     g_autofree guint32 *before = g_new0(guint32, sms);
@@ -293,6 +326,7 @@ PortShare port_play(const Fabric *fabric, const PortReplayed *stores, const Port
         if (replay.sent == PORT_UNITS_BEFORE && begin_ps == 0) {
             begin_ps = replay.now_ps;
             replay.wait_ps = replay.busy_ps = 0;
+            replay.backlog_ps = port_backlog_ps(&replay);
             for (guint32 s = 0; s < sms; s++)
                 before[s] = sm[s].issued;
         }

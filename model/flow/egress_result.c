@@ -29,11 +29,12 @@ static guint64 port_still_ps(const PortReplay *replay, guint64 from_ps)
     return sum_ps / MAX(n - first, 1);
 }
 
-/* How much queues that equally many SMs share differ in what one SM gets, and how much SMs of one queue do. */
+/* How much queues of one half that equally many SMs share differ in what one SM gets, and how much SMs of one queue
+ * do. */
 static void port_spread(const PortReplay *replay, const guint32 *before, PortShare *share)
 {
-    g_autofree double *sum = g_new0(double, replay->n_queues), *all = g_new0(double, replay->sms + 1);
-    g_autofree guint32 *sharing = g_new0(guint32, replay->n_queues), *among = g_new0(guint32, replay->sms + 1);
+    g_autofree double *sum = g_new0(double, replay->n_queues), *all = g_new0(double, 2 * replay->sms + 2);
+    g_autofree guint32 *sharing = g_new0(guint32, replay->n_queues), *among = g_new0(guint32, 2 * replay->sms + 2);
     double total = 0, apart = 0, queues = 0;
     for (guint32 s = 0; s < replay->sms; s++) {
         double n = (double)PORT_CHUNK_LINES * (replay->sm[s].issued - before[s]);
@@ -44,12 +45,12 @@ static void port_spread(const PortReplay *replay, const guint32 *before, PortSha
     }
     for (guint32 q = 0; q < replay->n_queues; q++) {
         double square = sharing[q] ? sum[q] * sum[q] / sharing[q] : 0;
-        all[sharing[q]] += sum[q];
-        among[sharing[q]] += sharing[q];
+        all[2 * sharing[q] + replay->queue[q].half] += sum[q];
+        among[2 * sharing[q] + replay->queue[q].half] += sharing[q];
         apart -= square;
         queues += square;
     }
-    for (guint32 alike = 1; alike <= replay->sms; alike++)
+    for (guint32 alike = 2; alike < 2 * replay->sms + 2; alike++)
         queues -= among[alike] ? all[alike] * all[alike] / among[alike] : 0;
     share->queues_per_mille = (guint32)(1000 * sqrt(fmax(queues, 0) / total));
     share->spread_per_mille = (guint32)(1000 * sqrt(fmax(apart, 0) / total));
@@ -64,15 +65,25 @@ static guint32 port_loads(const PortReplay *replay, const guint32 *before)
     return (guint32)(loaded * replay->stores->sms * 1000 / MAX(stored * replay->loads->sms, 1));
 }
 
+guint64 port_backlog_ps(const PortReplay *replay)
+{
+    guint64 backlog_ps = 0;
+    for (guint32 l = 0; l < replay->fabric->links; l++)
+        backlog_ps += replay->port[l].free_ps - MIN(replay->now_ps, replay->port[l].free_ps);
+    return backlog_ps;
+}
+
 PortShare port_result(const PortReplay *replay, const guint32 *before, guint64 begin_ps)
 {
     const PortReplayed *stores = replay->stores;
     guint64 past_ps = MAX(replay->now_ps - begin_ps, 1), inside_ps = (PORT_CHUNK_LINES - 1) * stores->kind->packet_ps;
-    double counted = (double)PORT_CHUNK_LINES * replay->counted;
+    /* what links sent, of which not all got to ports in that time */
+    double more_ps = (double)replay->backlog_ps - (double)port_backlog_ps(replay);
+    double counted = (double)PORT_CHUNK_LINES * replay->counted + more_ps / (double)stores->kind->packet_ps;
     double sms_ps = (double)stores->issue_ps / stores->sms, links_ps = (double)stores->kind->packet_ps;
     double per_mille = counted * MAX(sms_ps, links_ps / replay->fabric->links) / (double)past_ps * 1000;
     if (replay->loads->sms)
-        per_mille = (double)replay->busy_ps / (double)past_ps / replay->fabric->links * 1000;
+        per_mille = ((double)replay->busy_ps + more_ps) / (double)past_ps / replay->fabric->links * 1000;
     PortShare share = {.per_mille = (guint32)CLAMP(per_mille, 1, 1000),
                        .loads_per_mille = port_loads(replay, before),
                        .wait_ps = replay->wait_ps / replay->counted + inside_ps / 2,

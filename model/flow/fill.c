@@ -155,9 +155,11 @@ static void flow_fill(FlowNet *net)
 /* It queues where all is used: there weights count. */
 static gboolean flow_is_weighed(const FlowNet *net, const FlowClass *class)
 {
-    if (class->turns < class->n)
-        return class->weight != FLOW_WEIGHT && class->stopped == class->use[class->turns].resource;
-    for (guint32 u = class->first; class->weight != FLOW_WEIGHT && u < class->last; u++)
+    if (class->weight == FLOW_WEIGHT)
+        return FALSE;
+    if (class->turns < class->n && class->stopped == class->use[class->turns].resource)
+        return TRUE;
+    for (guint32 u = class->first; u < class->last; u++)
         if (class->use[u].issue_ps && flow_is_full(net, class->use[u].resource))
             return TRUE;
     return FALSE;

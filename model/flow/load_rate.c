@@ -2,7 +2,7 @@
 #include "model/flow/load_rate.h"
 
 #include <string.h>
-#include "model/sm/sm.h"
+#include "model/sm/place.h"
 
 #define LOAD_PACKETS 98304u        /* simulated, all GPUs together */
 #define LOAD_PACKETS_BEFORE 49152u /* not counted: warps get out of step */
@@ -199,7 +199,7 @@ static void load_ask(LoadReplay *replay, guint32 w, guint32 k, guint32 peer, gui
 {
     const FabricSpec *spec = &replay->fabric->spec;
     guint32 gpu = w / replay->warps, links = replay->fabric->links, cta = w % replay->warps / replay->kind->warps;
-    guint32 out = 1 + gpu * (guint32)spec->gpu.out_queues + sm_gpc(spec, cta);
+    guint32 out = 1 + gpu * place_queues(spec) + place_of(spec, cta).queue;
     for (guint32 c = 0; c < LOAD_CHUNKS; c++) {
         guint32 link = load_link(replay, w, k, c), chunk = replay->spare;
         replay->spare = replay->chunk[chunk].next;
@@ -315,7 +315,7 @@ static guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kin
     g_autofree guint64 *down_ps = g_new0(guint64, links);
     g_autofree guint64 *lsu_ps = g_new0(guint64, gpus * ctas);
     g_autofree LoadUp *up = g_new0(LoadUp, links);
-    g_autofree LoadOut *out = g_new0(LoadOut, gpus * spec->gpu.out_queues + 1);
+    g_autofree LoadOut *out = g_new0(LoadOut, gpus * place_queues(spec) + 1);
     g_autofree LoadWarp *warp = g_new0(LoadWarp, gpus * warps);
     g_autofree LoadChunk *chunk = g_new0(LoadChunk, chunks);
     for (guint32 c = 1; c < chunks; c++)

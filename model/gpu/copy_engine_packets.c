@@ -83,6 +83,8 @@ static gboolean copy_send(Copy *copy, GpuRequest *request)
     request->word_mask = GPU_ALL_WORDS;
     request->owner = copy;
     gpu->engine_packets++;
+    if (link != GPU_LINK_LOCAL)
+        gpu_count_turn(gpu, &copy->room, 1);
     gpu_request(gpu, request, link);
     return TRUE;
 }

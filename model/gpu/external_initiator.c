@@ -133,6 +133,8 @@ static gboolean external_initiator_send(InitiatorAccess *access)
         return FALSE;
     }
     access->issued += (guint32)bytes;
+    if (link != GPU_LINK_LOCAL)
+        gpu_count_turn(initiator->gpu, &initiator->room, 1);
     gpu_request(initiator->gpu, &request, link);
     return TRUE;
 }

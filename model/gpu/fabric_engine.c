@@ -196,6 +196,8 @@ static gboolean send_packet(Task *task, const FabricSpan *span, guint32 bytes)
             request.op |= TXN_COUNTED;
     }
     gpu->fabric_packets++;
+    if (link != GPU_LINK_LOCAL)
+        gpu_count_turn(gpu, &task->room, 1);
     gpu_request(gpu, &request, link);
     return TRUE;
 }

@@ -47,18 +47,35 @@ typedef enum {
     GPU_PIPES
 } GpuPipeKind;
 
-/* Waiters are called in order when a port's request queue has room again. */
+/* Where requests come from that wait for a port: copy engines and what is plugged in, and the halves of the GPU that
+ * SMs stand in. A port gives its room to the side that has sent the fewest packets by all ports, and there to the
+ * waiter that has: one whose first request waits for another port does not lose by it, and one that mostly finds room
+ * without waiting does not win.
+ * Source: h100b/dev_h100_gpc.csv: of three GPCs that store, the one alone in its half gets half of the links. That copy
+ * engines count as one more side is assumed. */
+#define GPU_TURN 5040u /* of a store; a load counts as many parts of it as SMs load through its queue */
+typedef enum { GPU_SIDE_ENGINES, GPU_SIDE_HALF_0, GPU_SIDE_HALF_1, GPU_SIDES } GpuSide;
+
+/* A waiter is called when a port's request queue has room again. */
 typedef struct GpuRoomWaiter GpuRoomWaiter;
 struct GpuRoomWaiter {
     GpuRoomWaiter *next;
     void (*fire)(GpuRoomWaiter *waiter, SimTime now_ps);
     gboolean queued;
+    GpuSide side;
+    guint64 turns; /* so far, among those of its side, in parts of GPU_TURN */
 };
+typedef struct {
+    GpuRoomWaiter *head, *tail;
+} GpuRoomQueue;
+typedef struct {
+    guint64 turns, most_turns; /* so far, of the side; the most that a waiter of it had */
+} GpuTurns;
 
 /* What a GPU keeps for one of its links. */
 typedef struct {
-    GpuRoomWaiter *room_head, *room_tail; /* requests that wait for room in the port's queue */
-    AckMerge *acks;                       /* by requester */
+    GpuRoomQueue room[GPU_SIDES]; /* requests that wait for room in the port's queue */
+    AckMerge *acks;               /* by requester */
     SimTime *read_left_ps; /* by requester: when the last read response to it was handed to the port, 0: none was;
                                * NULL where nothing depends on it (ack_hold_off_ps is 0) */
     TimedPacketRing held;  /* requests held up by answers, and when they came */
@@ -86,11 +103,13 @@ typedef struct {
  * take. */
 typedef struct {
     guint32 storing, sms;     /* loops, on so many SMs */
+    guint32 queues[2];        /* of each half that have loops which store, or load from others */
     guint32 kind;             /* of model/flow/egress_share.h */
     guint32 asking;           /* loops that load from others, */
     guint32 ask_kind, ask_ps; /* their kind, and the time that a packet of theirs takes */
     guint64 issue_ps;         /* of all of them */
     guint32 draining;         /* loops of which more is sent than issued: ports have room for what waited there, */
+    gboolean shares_changed;  /* others of the queues have such loops than when weights were told last */
     gboolean stalled;         /* and have been full since the last search for one that could go on */
     SimTime trip_ps;          /* of a store that meets no other */
     SimTime wait_ps;          /* of a packet on its way to a port when these are full, */
@@ -110,6 +129,7 @@ typedef struct {
     GpuOutRing ring;
     GpuRoomWaiter room; /* of its head */
     struct Gpu *gpu;
+    guint32 sms;                  /* that have something in it */
     struct Sm *sm_head, *sm_tail; /* waiting for room in it */
     struct Sm *flow_head;         /* SMs with flows, by number (Sm.flow_next), */
     guint32 storing, asking;      /* and with flows that store, and load from others */
@@ -118,6 +138,7 @@ typedef struct {
 /* Of the specs, in packets. */
 typedef struct {
     guint32 source_queue, response_queue, out, sm_out, loads, stores;
+    guint32 ports; /* source queues of all ports */
 } GpuLimits;
 
 /* How requests come to HBM in order of time is the engine's business. */
@@ -156,7 +177,10 @@ typedef struct Gpu {
     struct FabricEngine *fabric_engine; /* fabric_engine.h; NULL: no operation on an endpoint yet */
     struct Sm *sm;                      /* sm.h */
     struct Cta *cta_head, *cta_tail;    /* waiting for an SM */
-    GpuOutQueue *out;                   /* by SM modulo out_queues */
+    GpuOutQueue *out;                   /* of each CPC (model/sm/place.h), */
+    guint32 n_out;                      /* so many */
+    GpuTurns side[GPU_SIDES];
+    guint64 most_turns; /* of any of them */
     FenceState fence;
     SimTime cta_next_ps;      /* when the next CTA of a kernel can start */
     void *kernels;            /* launches of device/kernel under way */
@@ -207,8 +231,24 @@ static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 {
     return link == GPU_LINK_LOCAL || link_has_room(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
 }
+gboolean gpu_port_waits(const GpuPort *port); /* somebody does, for room */
 /* Puts a waiter into the queue for room at a link. It is called once. */
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
+/* What others got less than the one that got most is remembered up to `window`. */
+static inline void gpu_count_one(guint64 window, guint64 turns, guint64 *of, guint64 *most)
+{
+    guint64 least = *most - MIN(*most, window);
+    *of = MAX(*of + turns, least);
+    *most = MAX(*most, *of);
+}
+/* A packet of this waiter's has a port's room, whether it waited for it or not; it is one of so many SMs' whose loads
+ * wait side by side (1: no load). */
+static inline void gpu_count_turn(Gpu *gpu, GpuRoomWaiter *waiter, guint32 sharing)
+{
+    GpuTurns *side = &gpu->side[waiter->side];
+    gpu_count_one(gpu->limit.ports, 1, &side->turns, &gpu->most_turns);
+    gpu_count_one(gpu->limit.ports * GPU_TURN, GPU_TURN / MAX(sharing, 1), &waiter->turns, &side->most_turns);
+}
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
  * moves no bytes needs no transaction: `plain` is called with `owner`. */
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);

@@ -46,16 +46,42 @@ guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
 
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter)
 {
-    GpuPort *port = &gpu->port[link];
+    GpuRoomQueue *queue = &gpu->port[link].room[waiter->side];
     g_assert(!waiter->queued);
     waiter->next = NULL;
     waiter->queued = TRUE;
-    if (port->room_tail)
-        port->room_tail->next = waiter;
+    if (queue->tail)
+        queue->tail->next = waiter;
     else
-        port->room_head = waiter;
-    port->room_tail = waiter;
+        queue->head = waiter;
+    queue->tail = waiter;
     link_set_low_water(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
+}
+
+gboolean gpu_port_waits(const GpuPort *port)
+{
+    return port->room[GPU_SIDE_ENGINES].head || port->room[GPU_SIDE_HALF_0].head || port->room[GPU_SIDE_HALF_1].head;
+}
+
+/* Of the side that has had the fewest turns, the one that has; somebody waits. */
+static GpuRoomWaiter *gpu_next_waiter(Gpu *gpu, GpuPort *port)
+{
+    GpuRoomWaiter *best = NULL, *best_before = NULL, *before = NULL;
+    GpuSide side = GPU_SIDES;
+    for (GpuSide s = 0; s < GPU_SIDES; s++)
+        if (port->room[s].head && (side == GPU_SIDES || gpu->side[s].turns < gpu->side[side].turns))
+            side = s;
+    GpuRoomQueue *queue = &port->room[side];
+    for (GpuRoomWaiter *waiter = queue->head; waiter; before = waiter, waiter = waiter->next)
+        if (!best || waiter->turns < best->turns) {
+            best = waiter;
+            best_before = before;
+        }
+    *(best_before ? &best_before->next : &queue->head) = best->next;
+    if (queue->tail == best)
+        queue->tail = best_before;
+    best->queued = FALSE;
+    return best;
 }
 
 void gpu_drained(void *node, Link *link, Vc vc)
@@ -67,13 +93,9 @@ void gpu_drained(void *node, Link *link, Vc vc)
         gpu_target_drained(gpu, link->source_port);
         return;
     }
-    GpuRoomWaiter *waiter = port->room_head;
-    port->room_head = waiter->next;
-    if (!port->room_head) {
-        port->room_tail = NULL;
+    GpuRoomWaiter *waiter = gpu_next_waiter(gpu, port);
+    if (!gpu_port_waits(port))
         link_set_low_water(link, VC_CREQ, 0);
-    }
-    waiter->queued = FALSE;
     waiter->fire(waiter, now_ps);
 }
 

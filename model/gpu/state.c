@@ -18,8 +18,8 @@ const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, hbm_MBps, "MB/s", 1, 1000000000, "bandwidth of HBM"),
     PARAM_U64(GpuSpec, l2_bytes, "B", 0, 1ull << 40, "L2 capacity: a sweep over more misses"),
     PARAM_U64(GpuSpec, source_queue_packets, "packets", 1, 65536, "SM requests waiting at one port"),
-    PARAM_U64(GpuSpec, out_queues, "", 1, 1024, "queues between SMs and ports, each in order"),
-    PARAM_U64(GpuSpec, out_packets, "packets", 1, 1u << 20, "SM requests in each of them"),
+    PARAM_U64(GpuSpec, out_packets, "packets", 1, 1u << 20, "requests of a CPC's SMs waiting for ports, in order"),
+    PARAM_U64(GpuSpec, half_gpcs, "", 0, G_MAXUINT32, "bit i set: GPC i is in the second half of the GPU"),
     PARAM_U64(GpuSpec, response_queue_packets, "packets", 1, 65536,
               "answers waiting at one port before its requests are held up"),
     PARAM_U64(GpuSpec, ack_merge_max, "", 1, 64, "writes answered by one packet at most"),
@@ -75,6 +75,7 @@ static void gpu_limits(Gpu *gpu)
 {
     const SmSpec *sm = &gpu->fabric->spec.sm;
     gpu->limit = (GpuLimits){.source_queue = (guint32)gpu->spec->source_queue_packets,
+                             .ports = (guint32)gpu->spec->source_queue_packets * gpu->links,
                              .response_queue = (guint32)gpu->spec->response_queue_packets,
                              .out = (guint32)gpu->spec->out_packets,
                              .sm_out = (guint32)sm->out_packets,
@@ -142,7 +143,7 @@ void gpu_clear(Gpu *gpu)
 gboolean gpu_is_quiet(const Gpu *gpu)
 {
     for (guint32 l = 0; l < gpu->links; l++)
-        if (gpu->port[l].room_head || gpu->port[l].held.count)
+        if (gpu_port_waits(&gpu->port[l]) || gpu->port[l].held.count)
             return FALSE;
     for (int p = 0; p < GPU_PIPES; p++)
         if (gpu->pipe[p].ring.count)

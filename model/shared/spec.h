@@ -107,8 +107,8 @@ typedef struct {
     guint64 hbm_MBps;
     guint64 l2_bytes;               /* a sweep over more than this misses */
     guint64 source_queue_packets;   /* requests of SMs waiting at one port */
-    guint64 out_queues;             /* between SMs and ports, each in order */
-    guint64 out_packets;            /* in each */
+    guint64 out_packets;            /* of the SMs of a CPC, behind those in order */
+    guint64 half_gpcs;              /* bit i: GPC i stands in the second half */
     guint64 response_queue_packets; /* answers waiting at one port before its requests are held up */
     guint64 ack_merge_max;          /* writes answered by one packet */
     guint64 ack_timer_ps;
@@ -137,9 +137,11 @@ extern const ParamRow gpu_params[];
 typedef enum { SM_ROUND_ROBIN, SM_GREEDY } SmArbitration;
 
 typedef struct {
-    guint64 count;    /* SMs of a GPU */
-    guint64 tpc_sms;  /* SMs of a TPC */
-    guint64 ctas_max; /* resident on one SM */
+    guint64 count;   /* SMs of a GPU */
+    guint64 tpc_sms; /* SMs of a TPC */
+    guint64 gpcs;
+    guint64 first_tpcs; /* of the first GPC: model/sm/place.h */
+    guint64 ctas_max;   /* resident on one SM */
     guint64 warps_max;
     guint64 clock_ps;                                        /* a cycle */
     guint64 registers;                                       /* of 32 bits */

@@ -1,6 +1,6 @@
 /* CTAs, from their making to the SM that takes them in, and the registers of their warps. */
-#include "model/sm/cluster.h"
 #include "model/sm/internal.h"
+#include "model/sm/place.h"
 
 Cta *cta_new(Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *name)
 {
@@ -25,19 +25,38 @@ guint32 sm_shared_of_cta(const SmSpec *spec, guint32 bytes)
 
 #define ANY_GPC G_MAXUINT32
 
-/* The SM with the fewest warps that has room, of a GPC or of all; the lowest number among equals. */
-static Sm *sm_choose(Gpu *gpu, const Cta *cta, guint32 gpc)
+static gboolean sm_has_room(const Sm *sm, const Cta *cta)
 {
-    const SmSpec *spec = gpu->sm_spec;
+    const SmSpec *spec = sm->gpu->sm_spec;
+    return sm->ctas < spec->ctas_max && sm->warps + cta->n_warps <= spec->warps_max &&
+           sm->registers + cta->registers <= spec->registers &&
+           sm->shared_bytes + cta->shared_bytes <= spec->shared_bytes;
+}
+
+/* The SM with the fewest warps that has room; the lowest number among equals. */
+static Sm *sm_choose(Gpu *gpu, const Cta *cta)
+{
     Sm *best = NULL;
-    for (guint64 i = 0; i < spec->count; i++) {
+    for (guint64 i = 0; i < gpu->sm_spec->count; i++)
+        if ((!best || gpu->sm[i].warps < best->warps) && sm_has_room(&gpu->sm[i], cta))
+            best = &gpu->sm[i];
+    return best;
+}
+
+/* The same of a GPC for a cluster, which fills TPC after TPC. */
+static Sm *sm_choose_in(Gpu *gpu, const Cta *cta, guint32 gpc, gboolean large)
+{
+    Sm *best = NULL;
+    guint32 best_tpc = 0;
+    for (guint64 i = 0; i < gpu->sm_spec->count; i++) {
         Sm *sm = &gpu->sm[i];
-        if (sm->ctas >= spec->ctas_max || sm->warps + cta->n_warps > spec->warps_max ||
-            sm->registers + cta->registers > spec->registers ||
-            sm->shared_bytes + cta->shared_bytes > spec->shared_bytes)
+        SmPlace place = place_of(&gpu->fabric->spec, i);
+        if (place.gpc != gpc || (large && place.first) || !sm_has_room(sm, cta))
             continue;
-        if ((!best || sm->warps < best->warps) && (gpc == ANY_GPC || sm_gpc(&gpu->fabric->spec, i) == gpc))
+        if (!best || sm->warps < best->warps || (sm->warps == best->warps && place.tpc < best_tpc)) {
             best = sm;
+            best_tpc = place.tpc;
+        }
     }
     return best;
 }
@@ -74,8 +93,12 @@ static void cta_give(Cta *cta)
 /* All CTAs of a group at once, or none. */
 static gboolean cta_take_group(Cta *first, guint32 gpc)
 {
+    guint64 ctas = 0;
+    for (const Cta *cta = first; cta; cta = cta->group)
+        ctas++;
+    gboolean large = ctas > first->gpu->sm_spec->tpc_sms;
     for (Cta *cta = first; cta; cta = cta->group) {
-        Sm *sm = sm_choose(cta->gpu, cta, gpc);
+        Sm *sm = gpc == ANY_GPC ? sm_choose(cta->gpu, cta) : sm_choose_in(cta->gpu, cta, gpc, large);
         if (sm) {
             cta_take(cta, sm);
             continue;
@@ -91,12 +114,12 @@ static gboolean cta_take_group(Cta *first, guint32 gpc)
 static gboolean cta_take_cluster(Cta *first)
 {
     const FabricSpec *spec = &first->gpu->fabric->spec;
-    g_autofree guint64 *warps = g_new0(guint64, spec->gpu.out_queues);
+    g_autofree guint64 *warps = g_new0(guint64, spec->sm.gpcs);
     for (guint64 i = 0; i < spec->sm.count; i++)
-        warps[sm_gpc(spec, i)] += first->gpu->sm[i].warps;
-    for (guint64 tried = 0; tried < spec->gpu.out_queues; tried++) {
+        warps[place_of(spec, i).gpc] += first->gpu->sm[i].warps;
+    for (guint64 tried = 0; tried < spec->sm.gpcs; tried++) {
         guint32 least = 0;
-        for (guint32 gpc = 1; gpc < spec->gpu.out_queues; gpc++)
+        for (guint32 gpc = 1; gpc < spec->sm.gpcs; gpc++)
             if (warps[gpc] < warps[least])
                 least = gpc;
         if (cta_take_group(first, least))
@@ -104,11 +127,6 @@ static gboolean cta_take_cluster(Cta *first)
         warps[least] = G_MAXUINT64;
     }
     return FALSE;
-}
-
-guint32 sm_cta_gpc(const FabricSpec *spec, guint32 cta, guint32 cluster)
-{
-    return cluster > 1 ? cta / cluster % (guint32)spec->gpu.out_queues : sm_gpc(spec, cta);
 }
 
 static gboolean cta_try(Cta *first)

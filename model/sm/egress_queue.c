@@ -4,7 +4,8 @@
  * came, whichever SM and port they belong to, so that the first one that finds its port full holds up all others.
  * A store to bytes that an earlier store of its SM in the queue brings already takes that one's place; one
  * acknowledgement answers both.
- * Modelled: a limit for each SM and one for the queue; a free place goes to the SM that waits longest. Reductions wait
+ * Modelled: a limit for each SM and one for the queue; those that have some there share it evenly, and a
+ * free place goes to the one that has fewest. Reductions wait
  * in their SMs, whose limit alone holds them up: each SM of an H100 takes 64 to a peer before the ports have taken 6.
  * Left out: merging of stores that share a line but not the same bytes (not measured); whether multimem.red waits in
  * its SM as red does (not measured: it counts as a store here).
@@ -40,6 +41,13 @@ static guint32 sm_out_merge_target(Sm *sm, const GpuRequest *request, guint32 ke
     return TXN_NONE;
 }
 
+/* As many places as it may have: SMs share them evenly, however fast each fills them again. */
+static guint32 sm_out_part(const Sm *sm)
+{
+    guint32 sms = sm->queue->sms + (sm->out.count == 0);
+    return MAX(sm->gpu->limit.out / sms, 1);
+}
+
 SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request)
 {
     const Gpu *gpu = sm->gpu;
@@ -49,7 +57,8 @@ SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request)
             return SM_OUT_MERGE;
     }
     gboolean room = sm->out.count < gpu->limit.sm_out &&
-                    (request->kind == PACKET_RED || sm->queue->ring.count < gpu->limit.out);
+                    (request->kind == PACKET_RED ||
+                     (sm->queue->ring.count < gpu->limit.out && sm->out.count < sm_out_part(sm)));
     return room ? SM_OUT_QUEUE : SM_OUT_FULL;
 }
 
@@ -83,6 +92,7 @@ void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link)
     Packet packet = gpu_prepare(gpu, request);
     *gpu_out_push(&sm->queue->ring) = (GpuOut){packet, (guint16)(sm - gpu->sm), (guint16)link};
     SmOut entry = {sm_out_key(request), packet.txn};
+    sm->queue->sms += sm->out.count == 0;
     *sm_out_push(&sm->out) = entry;
     if (entry.key) {
         if (!sm->out_keys)
@@ -107,14 +117,16 @@ static void sm_out_list(Sm *sm)
     queue->sm_tail = sm;
 }
 
-static Sm *sm_out_unlist(GpuOutQueue *queue)
+static void sm_out_unlist(Sm *sm)
 {
-    Sm *sm = queue->sm_head;
-    queue->sm_head = sm->out_next;
-    if (!queue->sm_head)
-        queue->sm_tail = NULL;
+    GpuOutQueue *queue = sm->queue;
+    Sm *before = NULL;
+    for (Sm *at = queue->sm_head; at != sm; at = at->out_next)
+        before = at;
+    *(before ? &before->out_next : &queue->sm_head) = sm->out_next;
+    if (queue->sm_tail == sm)
+        queue->sm_tail = before;
     sm->out_listed = FALSE;
-    return sm;
 }
 
 void sm_out_wait(Sm *sm)
@@ -126,38 +138,46 @@ void sm_out_wait(Sm *sm)
 
 static void sm_out_resume(Sm *sm, SimTime now_ps)
 {
+    if (sm->out_listed)
+        sm_out_unlist(sm);
     sm->stalled = FALSE;
     sm_kick(sm, now_ps);
 }
 
-/* A request of this SM has left: its place is its own again, unless one that waits has fewer. */
+/* Of those that wait for a place the one that has fewest, of several the one that waits longest; NULL: none. */
+static Sm *sm_out_poorest(const GpuOutQueue *queue)
+{
+    Sm *best = NULL;
+    for (Sm *sm = queue->sm_head; sm; sm = sm->out_next)
+        if (sm->stalled && (!best || sm->out.count < best->out.count))
+            best = sm;
+    return best;
+}
+
+/* A request of this SM has left: its place is its own again, unless one that waits has fewer, or has less than its part
+ * and this one does not wait. */
 static void sm_out_freed(Sm *sm, SimTime now_ps)
 {
-    Sm *first = NULL;
-    while (sm->queue->sm_head && !(first && first->stalled))
-        first = sm_out_unlist(sm->queue);
-    if (first && first->stalled && (!sm->stalled || first->out.count < sm->out.count)) {
-        sm_out_resume(first, now_ps);
+    Sm *other = sm_out_poorest(sm->queue);
+    if (sm->stalled) {
+        sm_out_resume(other && other->out.count < sm->out.count ? other : sm, now_ps);
         if (sm->stalled)
             sm_out_list(sm);
-        return;
+    } else if (other && other->out.count < sm_out_part(other)) {
+        sm_out_resume(other, now_ps);
     }
-    if (first && first->stalled)
-        sm_out_list(first);
-    if (sm->stalled)
-        sm_out_resume(sm, now_ps);
 }
 
 void sm_out_pass_on(Sm *sm, SimTime now_ps)
 {
-    GpuOutQueue *queue = sm->queue;
-    while (queue->ring.count == 0 && queue->sm_head) {
-        Sm *next = sm_out_unlist(queue);
-        if (next->stalled) {
-            sm_out_resume(next, now_ps);
-            return;
-        }
-    }
+    Sm *other = sm->queue->ring.count == 0 ? sm_out_poorest(sm->queue) : NULL;
+    if (other)
+        sm_out_resume(other, now_ps);
+}
+
+static gboolean sm_out_is_load(const Packet *packet)
+{
+    return packet->kind == PACKET_READ || packet->kind == PACKET_MC_READ;
 }
 
 void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
@@ -171,6 +191,8 @@ void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
         if (key)
             sm->out_keys[key / 2 % SM_OUT_KEYS]--;
         sm_out_drop(&sm->out);
+        gpu_count_turn(queue->gpu, waiter, sm_out_is_load(&entry.packet) ? queue->sms : 1);
+        queue->sms -= sm->out.count == 0;
         gpu_send(queue->gpu, entry.packet, entry.link);
         sm_out_freed(sm, now_ps);
     } while (queue->ring.count && gpu_has_room(queue->gpu, gpu_out_peek(&queue->ring)->link));

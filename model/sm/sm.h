@@ -197,8 +197,6 @@ struct Sm {
 
 void sm_init(struct Gpu *gpu);
 void sm_clear(struct Gpu *gpu);
-struct FabricSpec;
-guint32 sm_gpc(const struct FabricSpec *spec, guint64 sm); /* whose queue its requests take */
 
 /* CTAs. cta_new makes the warps; cta_place finds an SM (in order; waits until one has room) and calls
  * on_placed, at once or later. cta_free gives the SM back; all warps must be idle. cta_drop only frees memory: for

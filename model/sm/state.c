@@ -1,10 +1,13 @@
 /* What the SMs of a GPU show to other files: their parameters, their statistics, their beginning and end. */
 #include "model/sm/internal.h"
+#include "model/sm/place.h"
 
 static const char *const arbitration_names[] = {"round_robin", "greedy", NULL};
 const ParamRow sm_params[] = {
     PARAM_U64(SmSpec, count, "", 1, 1024, "SMs of a GPU"),
     PARAM_U64(SmSpec, tpc_sms, "", 1, 16, "SMs of a TPC"),
+    PARAM_U64(SmSpec, gpcs, "", 1, 32, "GPCs of a GPU"),
+    PARAM_U64(SmSpec, first_tpcs, "", 0, 1024, "TPCs of the first GPC whose SMs get a grid's first CTAs"),
     PARAM_U64(SmSpec, ctas_max, "", 1, 1024, "CTAs resident on one SM"),
     PARAM_U64(SmSpec, warps_max, "", 1, 1024, "warps resident on one SM"),
     PARAM_U64(SmSpec, clock_ps, "ps", 100, 100000, "a clock cycle under load"),
@@ -52,30 +55,24 @@ const ParamRow sm_params[] = {
     PARAM_END,
 };
 
-/* GPCs have equally many TPCs, the first ones one more where they do not come out even. SMs are numbered in the
- * order in which CTAs get them: one of each TPC, of the GPC with most TPCs to give, then the TPCs' other SMs. */
-guint32 sm_gpc(const FabricSpec *spec, guint64 sm)
-{
-    guint64 gpcs = spec->gpu.out_queues, tpcs = MAX(spec->sm.count / spec->sm.tpc_sms, 1);
-    guint64 more = tpcs % gpcs, tpc = sm % tpcs;
-    return (guint32)(tpc < more ? tpc : (tpc - more) % gpcs);
-}
-
 void sm_init(Gpu *gpu)
 {
-    guint64 count = gpu->fabric->spec.sm.count;
+    const FabricSpec *spec = &gpu->fabric->spec;
+    guint64 count = spec->sm.count;
     fence_init(gpu);
     sim_add_waiter(gpu->sim, poll_waiter_text, gpu);
     gpu->sm = g_new0(Sm, count);
-    gpu->out = g_new0(GpuOutQueue, gpu->spec->out_queues);
-    for (guint64 q = 0; q < gpu->spec->out_queues; q++) {
+    gpu->n_out = place_queues(spec);
+    gpu->out = g_new0(GpuOutQueue, gpu->n_out);
+    for (guint32 q = 0; q < gpu->n_out; q++) {
         gpu->out[q].gpu = gpu;
+        gpu->out[q].room.side = place_half(spec, q) ? GPU_SIDE_HALF_1 : GPU_SIDE_HALF_0;
         gpu->out[q].room.fire = sm_out_on_room;
     }
     for (guint64 i = 0; i < count; i++) {
         gpu->sm[i].gpu = gpu;
         gpu->sm[i].id = (guint32)i;
-        gpu->sm[i].queue = &gpu->out[sm_gpc(&gpu->fabric->spec, i)];
+        gpu->sm[i].queue = &gpu->out[place_of(spec, i).queue];
         event_init(&gpu->sm[i].issue, sm_on_issue);
         fence_init_sm(&gpu->sm[i]);
     }
@@ -89,7 +86,7 @@ void sm_clear(Gpu *gpu)
         sm_out_clear(&gpu->sm[i].out);
         g_free(gpu->sm[i].out_keys);
     }
-    for (guint64 q = 0; q < gpu->spec->out_queues; q++)
+    for (guint32 q = 0; q < gpu->n_out; q++)
         gpu_out_clear(&gpu->out[q].ring);
     g_free(gpu->out);
     g_free(gpu->sm);

@@ -230,12 +230,15 @@ gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     sm->packets++;
     if (G_UNLIKELY(gpu->fabric->probe))
         warp_show(sm, request);
-    if (G_LIKELY(way == SM_OUT_DIRECT))
+    if (G_LIKELY(way == SM_OUT_DIRECT)) {
+        if (link != GPU_LINK_LOCAL)
+            gpu_count_turn(gpu, &sm->queue->room, 1);
         gpu_request(gpu, request, link);
-    else if (way == SM_OUT_QUEUE)
+    } else if (way == SM_OUT_QUEUE) {
         sm_out_queue(sm, request, link);
-    else
+    } else {
         sm_out_merge(sm, request);
+    }
     return TRUE;
 }
 

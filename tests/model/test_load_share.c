@@ -47,7 +47,7 @@ static void test_more(void **state)
     assert_in_range(limit, 14 * 4 * PS_PER_S / 1000000, 16 * 4 * PS_PER_S / TRIP_PS);
     kind.ctas = 36;
     guint32 many = share_of(36, &kind, &same);
-    assert_in_range(many, 900000, 990000);
+    assert_in_range(many, 900000, 995000);
     assert_int_equal(same, limit);
     assert_int_equal(share_of(24, &kind, &same), many);
     assert_int_equal(share_of(2, &kind, &same), LOAD_ALL);

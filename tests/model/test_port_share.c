@@ -97,8 +97,8 @@ static double apart(const PortShare *share, double packets)
 }
 
 /* Proves that SMs which share their queue with others differ less among themselves the more packets they have sent:
- * the figure is of a random walk, not of those in fuller queues falling behind; and that it is the queues that differ,
- * by ten times as much as SMs of one queue do. */
+ * the figure is of a random walk, not of those in fuller queues falling behind; and that queues differ less than SMs of
+ * one queue do, since ports give their room to the one that has had the fewest turns. */
 static void test_spread(void **state)
 {
     Bed bed;
@@ -106,12 +106,12 @@ static void test_spread(void **state)
     PortKind kind = kind_of(PACKET_PS, PACKET_PS);
     guint32 k = port_kind(shares, &kind);
     (void)state;
-    /* 12 SMs: 4 of 8 queues have two; as one group these would be 30 % and more apart */
+    /* 12 SMs: queues of one to four, which as one group would be 30 % and more apart */
     PortShare share = port_share(shares, 12, 3000, k);
     double sms_packets = 40960.0 / 12;
     assert_true(apart(&share, sms_packets) < 0.15);
     assert_true(share.spread_per_mille > 0);
-    assert_true(share.spread_per_mille * 10 < share.queues_per_mille);
+    assert_true(share.queues_per_mille < share.spread_per_mille);
     shares_close(&bed, shares);
 }
 
@@ -141,8 +141,9 @@ static PortShare mixed(PortShares *shares, guint32 ask_ps, guint32 window)
     return port_share_mixed(shares, &stores, &loads);
 }
 
-/* Proves that SMs that load and SMs that store get as many packets through a queue, more of them who need the LSU less
- * for a packet; and that stores wait behind loads whose answers fill the links back and all room before these. */
+/* Proves that SMs that load and SMs that store get as many packets through a queue, also when one needs the LSU
+ * less for a packet, since each SM has its part of the queue's places; and that loads that fill the links back
+ * leave stores theirs, as on hardware (h200 mixed_single: 649 of 678 GB/s). */
 static void test_mixed(void **state)
 {
     Bed bed;
@@ -150,10 +151,10 @@ static void test_mixed(void **state)
     (void)state;
     PortShare alike = mixed(shares, 2500, 64), fast = mixed(shares, 500, 64), full = mixed(shares, 500, 1024);
     assert_in_range(alike.loads_per_mille, 930, 1070);
-    assert_in_range(fast.loads_per_mille, 1200, 2500);
+    assert_in_range(fast.loads_per_mille, 1000, 1200);
     assert_in_range(alike.per_mille, 930, 1000);
     assert_in_range(fast.per_mille, 930, 1000);
-    assert_in_range(full.per_mille, 500, 800); /* links back are full of 32 SMs' answers */
+    assert_in_range(full.per_mille, 930, 1000); /* links back are full of 32 SMs' answers */
     shares_close(&bed, shares);
 }
 

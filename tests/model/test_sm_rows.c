@@ -1,5 +1,6 @@
 /* What rows of [sm] and [gpu] of fences and of the way out of SMs stand for: on teach-4gpu, whose numbers are round,
  * warps go on exactly when it is worked out by hand. */
+#include "model/sm/place.h"
 #include "tests/model/warp_test.h"
 
 static void note_time(void *arg, SimTime now_ps) { *(SimTime *)arg = now_ps; }
@@ -193,13 +194,13 @@ static void test_queues(void **state)
         const char *set;
         SimTime right_ps;
     } rows[] = {
-        {"gpu.out_queues=8", 5000 + 820000}, /* SMs 0 and 1 are of two TPCs */
-        {"gpu.out_queues=2", 5000 + 820000},
-        {"gpu.out_queues=1", 9000 + 820000},
-        {"sm.tpc_sms=4", 9000 + 820000}, /* of one */
+        {"sm.gpcs=2", 5000 + 820000},       /* SMs 0 and 1 are of two TPCs, each of a GPC of its own, */
+        {"sm.gpcs=1", 5000 + 820000},       /* or of one GPC, but two CPCs */
+        {"sm.first_tpcs=1", 9000 + 820000}, /* of one TPC, which gets CTAs first */
+        {"sm.tpc_sms=4", 9000 + 820000},    /* of one, as all are */
     };
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-        const char *sets[] = {NARROW, "sm.merge_stores=false", rows[i].set, NULL};
+        const char *sets[] = {NARROW, "sm.merge_stores=false", "gpu.half_gpcs=0", rows[i].set, NULL};
         Stand stand;
         SimTime end_ps = 0;
         stand_open(&stand, 32, sets);
@@ -225,23 +226,25 @@ static void test_queues(void **state)
     }
 }
 
-/* Proves of which GPC an SM is. 12 SMs in TPCs of two are 6 TPCs; in 4 GPCs the first two have one TPC more, and the
- * first SM of each TPC is numbered before the second ones. */
+/* Proves of which GPC an SM is. 12 SMs in TPCs of two are 6 TPCs; of 4 GPCs the last two have one TPC more, and the
+ * first SM of each TPC is numbered before the second ones. Where the first GPC's TPC comes first, both its SMs do. */
 static void test_gpcs(void **state)
 {
     (void)state;
     static const struct {
-        guint64 tpc_sms;
+        guint64 tpc_sms, first_tpcs;
         guint32 gpc[12];
     } rows[] = {
-        {2, {0, 1, 0, 1, 2, 3, 0, 1, 0, 1, 2, 3}},
-        {1, {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}}, /* 12 TPCs, three of each GPC */
-        {4, {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}}, /* 3 TPCs: the fourth GPC has none */
+        {2, 0, {0, 1, 2, 3, 2, 3, 0, 1, 2, 3, 2, 3}},
+        {1, 0, {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}}, /* 12 TPCs, three of each GPC */
+        {4, 0, {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3}}, /* 3 TPCs: the first GPC has none */
+        {2, 1, {0, 0, 1, 2, 3, 2, 3, 1, 2, 3, 2, 3}},
     };
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-        const FabricSpec spec = {.gpu.out_queues = 4, .sm.count = 12, .sm.tpc_sms = rows[i].tpc_sms};
+        const FabricSpec spec = {
+            .sm = {.count = 12, .tpc_sms = rows[i].tpc_sms, .gpcs = 4, .first_tpcs = rows[i].first_tpcs}};
         for (guint s = 0; s < 12; s++)
-            assert_int_equal(sm_gpc(&spec, s), rows[i].gpc[s]);
+            assert_int_equal(place_of(&spec, s).gpc, rows[i].gpc[s]);
     }
 }
 

@@ -302,7 +302,7 @@ static const struct {
     {"gpu.source_queue_packets", 1, 8},
     {"gpu.response_queue_packets", 1, 8},
     {"gpu.out_packets", 1, 8},
-    {"gpu.out_queues", 1, 8},
+    {"gpu.half_gpcs", 0, 4},
     {"gpu.ack_merge_max", 1, 64},
     {"gpu.ack_timer_ps", 1, 1000000},
     {"gpu.ack_flush_on_read", 0, 2},
