@@ -50,18 +50,24 @@ gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gb
     return !window || coll_window(group, buffer, error);
 }
 
-gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, guint64 bytes)
+/* Calls follow each other, and each sweeps over both of a rank's buffers and as much of the slots again as it moves
+ * through them: other slots in each call, since all of them together are far more. Of a sweep over four fifths of an L2
+ * half misses (docs/measurements/l2_capacity.csv, `copy`). */
+gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, const CollRow *row)
 {
-    double times = spec->as_bytes ? (double)spec->as_bytes / (double)spec->bytes : 1;
-    return (double)bytes * times <= (double)group->fabric->spec.gpu.l2_bytes;
+    guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
+    guint64 in = coll_bytes_in(spec->op, bytes, group->n), out = coll_bytes_out(spec->op, bytes, group->n);
+    guint64 slots = row->connections || row->buffered ? MAX(in, out) : 0;
+    return in + out + slots <= group->fabric->spec.gpu.l2_bytes / 5 * 4;
 }
 
 void coll_buffers_set_cached(const Coll *coll)
 {
     Memory *memory = coll->fabric->memory;
+    gboolean cached = coll_is_cached(coll->group, &coll->spec, coll_row(coll->spec.op, coll->algo));
     for (guint32 r = 0; r < coll->n; r++) {
-        memory_set_cached(memory, coll->in.region[r], coll_is_cached(coll->group, &coll->spec, coll->in_bytes));
-        memory_set_cached(memory, coll->out.region[r], coll_is_cached(coll->group, &coll->spec, coll->out_bytes));
+        memory_set_cached(memory, coll->in.region[r], cached);
+        memory_set_cached(memory, coll->out.region[r], cached);
     }
 }
 

@@ -86,8 +86,7 @@ static gboolean coll_prepare(Coll *coll, GError **error)
         return FALSE;
     if (own->clear)
         own->clear(coll);
-    if (coll->spec.as_bytes)
-        coll_buffers_set_cached(coll);
+    coll_buffers_set_cached(coll);
     return TRUE;
 }
 

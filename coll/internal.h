@@ -169,9 +169,9 @@ static inline guint64 coll_bytes_out(CollOp op, guint64 bytes, guint32 n)
     return op == COLL_REDUCE_SCATTER || op == COLL_SCATTER ? bytes / n : bytes;
 }
 
-/* buffer.c: whether `bytes` of a rank's buffer stay in the L2 when the whole has the size of `spec` */
-gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, guint64 bytes);
-void coll_buffers_set_cached(const Coll *coll); /* in and out, by spec.as_bytes */
+/* buffer.c: whether a rank's buffers stay in the L2 from one call to the next, at spec.as_bytes if that is not 0 */
+gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, const CollRow *row);
+void coll_buffers_set_cached(const Coll *coll); /* in and out */
 /* coll.c: one algorithm, at the fidelity that the fabric has now */
 gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 void coll_free(Coll *coll);

@@ -41,13 +41,12 @@ CollShape coll_shape(const CollGroup *group, const CollSpec *spec)
     shape.ctas = coll_ctas(group, spec, row, shape.proto);
     shape.threads = coll_threads(group, spec, row, shape.proto);
     shape.turn_bytes = shape.algo == COLL_P2P ? coll_p2p_turn(shape.ctas) : coll_turn_bytes(group, spec, shape.algo);
-    shape.in_cached = coll_is_cached(group, spec, coll_bytes_in(spec->op, spec->bytes, group->n));
-    shape.out_cached = coll_is_cached(group, spec, coll_bytes_out(spec->op, spec->bytes, group->n));
+    shape.cached = coll_is_cached(group, spec, row);
     return shape;
 }
 
 gboolean coll_shape_equal(const CollShape *a, const CollShape *b)
 {
     return a->algo == b->algo && a->proto == b->proto && a->ctas == b->ctas && a->threads == b->threads &&
-           a->turn_bytes == b->turn_bytes && a->in_cached == b->in_cached && a->out_cached == b->out_cached;
+           a->turn_bytes == b->turn_bytes && a->cached == b->cached;
 }
