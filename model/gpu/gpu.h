@@ -50,10 +50,12 @@ typedef enum {
 /* Where requests come from that wait for a port: copy engines and what is plugged in, and the halves of the GPU that
  * SMs stand in. A port gives its room to the side that has sent the fewest packets by all ports, and there to the
  * waiter that has: one whose first request waits for another port does not lose by it, and one that mostly finds room
- * without waiting does not win.
- * Source: h100b/dev_h100_gpc.csv: of three GPCs that store, the one alone in its half gets half of the links. That copy
- * engines count as one more side is assumed. */
-#define GPU_TURN 5040u /* of a store; a load counts as many parts of it as SMs load through its queue */
+ * without waiting does not win. Stores share by CPC, loads by SM: among the waiters of a side a load counts as one part
+ * of a turn in as many as SMs wait in its queue.
+ * Source: h100b/dev_h100_gpc.csv: of three GPCs that store, the one alone in its half gets half of the links; two SMs
+ * alone in their CPC store more than those of other CPCs and load as much. That copy engines count as one more side,
+ * and that ld_reduce does as loads do, is assumed. */
+#define GPU_TURN 5040u /* divides by every number of SMs up to 10 */
 typedef enum { GPU_SIDE_ENGINES, GPU_SIDE_HALF_0, GPU_SIDE_HALF_1, GPU_SIDES } GpuSide;
 
 /* A waiter is called when a port's request queue has room again. */
@@ -241,8 +243,8 @@ static inline void gpu_count_one(guint64 window, guint64 turns, guint64 *of, gui
     *of = MAX(*of + turns, least);
     *most = MAX(*most, *of);
 }
-/* A packet of this waiter's has a port's room, whether it waited for it or not; it is one of so many SMs' whose loads
- * wait side by side (1: no load). */
+/* A packet of this waiter's has a port's room, whether it waited for it or not; it counts as one part of a turn in
+ * `sharing`. */
 static inline void gpu_count_turn(Gpu *gpu, GpuRoomWaiter *waiter, guint32 sharing)
 {
     GpuTurns *side = &gpu->side[waiter->side];

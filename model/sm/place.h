@@ -6,7 +6,6 @@
  * Modelled: TPCs that GPCs share out among themselves as evenly as they can, the last GPCs having one more; a GPC's
  * TPCs dealt to its CPCs in turn; the order in which CTAs get SMs.
  * Left out: which TPCs a chip lacks, which differs from chip to chip; with it a GPC's CPCs may be of other sizes.
- * Loads, which share by SM unless all SMs load (dev_h100_gpc.csv), take the same way here.
  * Sources: h100b/dev_h100_place.csv (who gets CTAs, clusters), dev_h100_gpc.csv (halves), dev_h100_push.csv with 48, 64
  * and 132 CTAs (CPCs: SMs of one that has fewer CTAs are faster by as much). */
 #ifndef MODEL_SM_PLACE_H
