@@ -4,9 +4,10 @@
  * came, whichever SM and port they belong to, so that the first one that finds its port full holds up all others.
  * A store to bytes that an earlier store of its SM in the queue brings already takes that one's place; one
  * acknowledgement answers both.
- * Modelled: a queue for each CPC, a limit for each SM and one for the queue; those that have some there share it evenly,
- * and a free place goes to the one that has fewest; which queue a port takes from: gpu_count_turn(). Reductions wait in
- * their SMs, whose limit alone holds them up: each SM of an H100 takes 64 to a peer before the ports have taken 6.
+ * Modelled: a queue for each CPC, a limit for each SM and one for the queue; those that have some there share it
+ * evenly, and a free place goes to the one that has fewest; which queue a port takes from: gpu_count_turn(). Reductions
+ * wait in their SMs, whose limit alone holds them up: each SM of an H100 takes 64 to a peer before the ports have taken
+ * 6.
  * Left out: merging of stores that share a line but not the same bytes (not measured); whether multimem.red waits in
  * its SM as red does (not measured: it counts as a store here).
  * Sources: h200 footprint_bw write rows (merging), loaded_latency of a GPU that writes itself (what a read waits

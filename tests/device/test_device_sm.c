@@ -103,9 +103,9 @@ static void assert_ends(guint32 ctas, guint64 bytes)
 }
 
 /* Proves that loops end as their packets do where CPCs end one after the other, within 0.7 %: 12 CTAs, eight of which
- * stand in one GPC; and that what waits before the ports is sent as fast as these can as soon as they have room, and not
- * only as fast as its LSU issued it: 8 CTAs of 64 KiB (1.4 % if not). No fence is behind them: a GPU makes fences in
- * rounds of 0.19 us, so that a loop that is a little late would come to the round after. */
+ * stand in one GPC; and that what waits before the ports is sent as fast as these can as soon as they have room, and
+ * not only as fast as its LSU issued it: 8 CTAs of 64 KiB (1.4 % if not). No fence is behind them: a GPU makes fences
+ * in rounds of 0.19 us, so that a loop that is a little late would come to the round after. */
 static void test_ends(void **state)
 {
     (void)state;
