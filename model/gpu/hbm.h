@@ -7,8 +7,9 @@
  * writes come, a channel takes them by turns, and turns are the longer, the more of the lesser kind there is and the
  * less of its time is free.
  * Left out: which channel and bank a line is in: measured, a read is late whatever its address and when, so that when a
- * bank refreshes and when a turn begins is drawn for each line. What reads wait for reads alone, and for writes alone:
- * a tenth of that until the HBM is nearly full. Writes are never late, since nobody waits for them.
+ * bank refreshes and when a turn begins is drawn for each line. What reads wait where only reads come (a tenth of
+ * that), and where only writes do (a third), until HBM is nearly full. Writes are never late, since nobody waits for
+ * them. Which half of the L2 a line belongs to (85 ns between them).
  * Source: rate and latency of the preset; docs/measurements/hbm_alone.csv, hbm_late.csv. */
 #ifndef MODEL_GPU_HBM_H
 #define MODEL_GPU_HBM_H
