@@ -256,6 +256,7 @@ check_PROGRAMS += \
 	tests/api/test_cuda_trust \
 	tests/api/test_tree_packets \
 	tests/device/test_device \
+	tests/device/test_device_late \
 	tests/device/test_device_loads \
 	tests/device/test_device_misuse \
 	tests/device/test_device_fence \

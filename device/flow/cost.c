@@ -41,19 +41,34 @@ static SimTime cost_round_trip_ps(const DeviceCost *cost)
            flits_ps;
 }
 
-static void cost_memory(DeviceCost *cost, const MemRegion *region)
+static void cost_memory(DeviceCost *cost, const MemRegion *region, gboolean load)
 {
-    if (!region->cached)
-        cost_add(cost, region->gpu, FLOW_HBM, 1000u * LINE_BYTES);
+    if (region->cached)
+        return;
+    cost_add(cost, region->gpu, FLOW_HBM, 1000u * LINE_BYTES);
+    cost->hbm[load ? HBM_READ : HBM_WRITE] += 1000u * LINE_BYTES;
+}
+
+/* A load's answer comes after latency_ps, and dram_ps more if it misses, in so many memories at once. */
+static void cost_head(DeviceCost *cost, SimTime latency_ps, guint32 missed, SimTime dram_ps)
+{
+    latency_ps += missed ? dram_ps : 0;
+    cost->head_ps = MAX(cost->head_ps, latency_ps);
+    cost->missed_ps = MAX(cost->missed_ps, missed ? latency_ps : 0);
+    cost->missed_lines += missed * cost->warp_packets;
+    cost->missed_loads += missed != 0;
+    cost->missed_parts = MAX(cost->missed_parts, missed);
 }
 
 static void cost_local(DeviceCost *cost, const MemRegion *region, gboolean load)
 {
     const GpuSpec *gpu = &cost->fabric->spec.gpu;
     cost_add(cost, cost->gpu, FLOW_L2, 1000u * LINE_BYTES);
-    cost_memory(cost, region);
-    SimTime latency_ps = gpu->local_ps + (load && !region->cached ? gpu->local_dram_ps : 0);
-    *(load ? &cost->head_ps : &cost->tail_ps) = MAX(load ? cost->head_ps : cost->tail_ps, latency_ps);
+    cost_memory(cost, region, load);
+    if (load)
+        cost_head(cost, gpu->local_ps, !region->cached, gpu->local_dram_ps);
+    else
+        cost->tail_ps = MAX(cost->tail_ps, gpu->local_ps);
 }
 
 /* Acknowledgements of a stream's writes. As many as fit the timer are merged, when as many GPUs
@@ -86,14 +101,14 @@ static void cost_unicast(DeviceCost *cost, const MemRegion *region, UopKind kind
         cost_local(cost, region, load);
         return;
     }
-    SimTime trip_ps = cost_round_trip_ps(cost) + (load && !region->cached ? gpu->dram_ps : 0);
-    *(load ? &cost->head_ps : &cost->tail_ps) = MAX(load ? cost->head_ps : cost->tail_ps, trip_ps);
-    cost_memory(cost, region);
+    cost_memory(cost, region, load);
     if (load) {
+        cost_head(cost, cost_round_trip_ps(cost), !region->cached, gpu->dram_ps);
         cost_cross(cost, cost->gpu, region->gpu, PACKET_READ, cost->packets, cost->packets);
         cost_cross(cost, region->gpu, cost->gpu, PACKET_READ_RSP, cost->packets, flits);
         return;
     }
+    cost->tail_ps = MAX(cost->tail_ps, cost_round_trip_ps(cost));
     flits += cost->packets *
              ((cost->partial ? gpu->byte_enable_flits : 0) + (kind == UOP_RED ? gpu->operation_flits : 0));
     guint64 acks = cost_acks(cost, flits / cost->packets);
@@ -107,7 +122,8 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
     const FabricSpec *spec = &cost->fabric->spec;
     const SwitchSpec *sw = &spec->sw;
     guint64 packets = cost->packets, flits = packets + cost->flits;
-    gboolean load = kind == UOP_MC_LOAD, missed = FALSE;
+    gboolean load = kind == UOP_MC_LOAD;
+    guint32 missed = 0;
     guint64 request = load ? packets * sw->request_flits
                            : flits + packets * (cost->partial ? spec->gpu.byte_enable_flits : 0);
     PacketKind there = load ? PACKET_MC_READ : PACKET_MC_WRITE;
@@ -129,8 +145,8 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
         cost_link(cost, member, FLOW_UP, load ? PACKET_MC_OPERAND : PACKET_MC_ACK, packets,
                   load ? flits : packets * sw->replica_ack_flits);
         if (bind) {
-            cost_memory(cost, bind->region);
-            missed = missed || !bind->region->cached;
+            cost_memory(cost, bind->region, load);
+            missed += !bind->region->cached;
         }
     }
     if (load) { /* on all members alike: what one GPU's request costs others comes back from theirs
@@ -145,8 +161,10 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
         cost_link(cost, cost->gpu, FLOW_DOWN, PACKET_MC_DONE, packets / sw->done_merge_max,
                   packets / sw->done_merge_max * sw->done_flits);
     }
-    SimTime trip_ps = cost_round_trip_ps(cost) + (load && missed ? spec->gpu.dram_ps : 0);
-    *(load ? &cost->head_ps : &cost->tail_ps) = MAX(load ? cost->head_ps : cost->tail_ps, trip_ps);
+    if (load)
+        cost_head(cost, cost_round_trip_ps(cost), missed, spec->gpu.dram_ps);
+    else
+        cost->tail_ps = MAX(cost->tail_ps, cost_round_trip_ps(cost));
 }
 
 /* ---- a loop's parts */
@@ -198,6 +216,7 @@ static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const L
     gboolean load = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD;
     gboolean own = mapping->region && mapping->region->gpu == cost->gpu;
     guint64 packets = cost->packets * MIN(WARP_LANES, cost->cta->count) * spec->width / LINE_BYTES;
+    cost->warp_packets = (guint32)((packets + 999) / 1000);
     *lsu_ps = packets * (load ? sm->load_ps : own ? sm->local_store_ps : sm->store_ps) / 1000;
     *(load ? &cost->loads : &cost->stores) += (guint32)cost->packets;
     if (!load && own)
@@ -274,10 +293,60 @@ guint64 device_cost_limit(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
     else if (!cost->loads)
         limit = MIN(limit, flow_part(lines, PS_PER_S, MAX(all_ps, 1)));
     if (cost->loads && cost->head_ps)
-        limit = MIN(limit, flow_part(sm->loads_max * 1000 / cost->loads, PS_PER_S, cost->head_ps));
+        limit = MIN(limit, flow_part(sm->loads_max * 1000 / cost->loads, PS_PER_S,
+                                     cost->line_ps ? cost->line_ps : cost->head_ps));
     if (cost->stores)
         limit = MIN(limit, flow_part(sm->stores_max * 1000 / cost->stores, PS_PER_S, MAX(cost->tail_ps, 1)));
     return MAX(limit, 1);
+}
+
+/* Lines a second of all CTAs of the launch, as far as HBM, L2 and links have room for them. */
+static guint64 cost_all_lines(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
+{
+    guint64 all = device_cost_limit(cost, spec, lines) * cost->cta->launch->ctas;
+    for (guint32 r = 0; r < cost->fabric->spec.system.gpus * FLOW_RESOURCES; r++)
+        if (cost->amount[r])
+            all = MIN(all, flow_capacity(cost->fabric->flow, r) / cost->amount[r]);
+    return all;
+}
+
+/* How late the latest of a warp's lines is in the mean, while loads that miss are taken to be at_ps late. */
+static SimTime cost_latest_ps(DeviceCost *cost, const LoopSpec *spec, guint64 lines, SimTime at_ps, SimTime *turn_ps)
+{
+    const HbmLateness *late = &cost->fabric->gpu[cost->gpu].hbm.late;
+    const guint64 hbm = cost->fabric->spec.gpu.hbm_MBps * 1000000000u, head_ps = cost->head_ps;
+    cost->head_ps = MAX(head_ps, cost->missed_ps + at_ps);
+    const guint64 all = cost_all_lines(cost, spec, lines);
+    cost->head_ps = head_ps;
+    *turn_ps = hbm_turn_ps(late, flow_part(all * cost->hbm[HBM_READ], PS_PER_S, hbm),
+                           flow_part(all * cost->hbm[HBM_WRITE], PS_PER_S, hbm), PS_PER_S);
+    const SmSpec *sm = &cost->fabric->spec.sm;
+    const guint32 packets = cost->missed_lines / cost->missed_loads, warps = (cost->cta->count - 1) / WARP_LANES + 1;
+    const HbmLoads loads = {packets, spec->unroll * cost->missed_loads,
+                            MAX(sm->warp_issue_ps, warps * packets * sm->load_ps)};
+    return hbm_latest_ps(late, *turn_ps, &loads);
+}
+
+/* A warp goes on when the latest of what it asked for is there. How late that is depends on how much the GPU's HBM
+ * reads and writes, and this on how late it is: the launch's CTAs are taken to go through this loop at once, and other
+ * GPUs to read and write as much of this one's memory as it does of theirs. What is looked for is the lateness at which
+ * both agree, to some ns, so that few kinds of loops have to be replayed. */
+void device_cost_late(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
+{
+    const HbmLateness *late = &cost->fabric->gpu[cost->gpu].hbm.late;
+    const SimTime step_ps = 8000;
+    if (cost->missed_ps == 0 || !hbm_is_late(late))
+        return;
+    SimTime turn_ps,
+        low = 0,
+        high = cost_latest_ps(cost, spec, lines, 0, &turn_ps) / step_ps + 1; /* steps: it is later; it is not */
+    while (high - low > 1) {
+        const SimTime at = (low + high) / 2;
+        *(cost_latest_ps(cost, spec, lines, at * step_ps, &turn_ps) > at * step_ps ? &low : &high) = at;
+    }
+    const HbmLoads packet = {cost->missed_parts, 1, 0};
+    cost->line_ps = MAX(cost->head_ps, cost->missed_ps + hbm_latest_ps(late, turn_ps, &packet));
+    cost->head_ps = MAX(cost->head_ps, cost->missed_ps + (2 * low + 1) * step_ps / 2);
 }
 
 /* How much later than its first answers a loop's first store to others is issued: all warps' stores to the own memory

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "model/flow/issue_rate.h"
+#include "model/gpu/hbm.h"
 
 /* Resources of each GPU; OUT: its up links, as far as its own SMs' stores get there (model/flow/egress_share.h);
  * INGRESS: the switch ports behind its up links, which a replication holds for rounds. */
@@ -36,11 +37,20 @@ typedef struct {
     guint64 out_flits;                             /* and of their flits */
     IssueLoop *loop_steps;                         /* its steps */
     SimTime head_ps, tail_ps;
-    SimTime away_ps; /* to its first store to others: device_cost_limit */
+    guint64 hbm[HBM_WAYS]; /* thousandths of bytes of HBM: of this GPU, if the others run the same loop */
+    guint32 warp_packets;  /* of one instruction of a warp */
+    guint32 missed_lines;  /* of HBM that an element's loads of a warp ask for, */
+    guint32 missed_parts;  /* that a packet's answer waits for, */
+    guint32 missed_loads;  /* and in how many instructions, */
+    SimTime missed_ps;     /* what the farthest of them takes if it is not late; 0: no load misses, */
+    SimTime line_ps;       /* and a packet in the mean; 0: as long as the head (device_cost_late) */
+    SimTime away_ps;       /* to its first store to others: device_cost_limit */
 } DeviceCost;
 
 /* Adds what a part of the loop costs; FALSE: flows do not have it. */
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part);
+/* Once all parts are added: its loads that miss are late. */
+void device_cost_late(DeviceCost *cost, const LoopSpec *spec, guint64 lines);
 /* LSU time of a line. */
 guint64 device_cost_issue_ps(const DeviceCost *cost);
 /* Lines a second that one CTA can do alone, when it has so many. */

@@ -5,13 +5,14 @@
  * writes down that it asks, and when (`asked`). An answer is never ready earlier than dram_ps after it was asked for.
  * Therefore it is enough if all ports are advanced, and HBM then takes what was asked for up to that time in its order,
  * once in each dram_ps while any such request is pending: no answer is due before HBM has said when it is. What HBM has
- * read joins the queue of its port as a scheduled arrival (FastPort.answers).
+ * read joins the queue of its port as a scheduled arrival (FastPort.answers), which late answers are overtaken by.
  * What asks HBM by an event of its own (unicast, the GPU's own accesses, copies) lets those before it go first. */
 #include "model/fastpath/fastpath.h"
 #include "model/gpu/gpu.h"
 
 typedef struct {
     SimTime at_ps;
+    guint64 line;
     Packet answer; /* that leaves when HBM has read it */
     guint32 bytes;
 } HbmAsk;
@@ -44,12 +45,12 @@ void fast_hbm_expect(Gpu *gpu)
 
 void fast_hbm_expect_no_more(Gpu *gpu) { ((FastGpu *)gpu->fast)->expected--; }
 
-static void fast_hbm_answer(Gpu *gpu, guint32 link, Packet answer, guint32 bytes, SimTime now_ps)
+static void fast_hbm_answer(Gpu *gpu, guint32 link, Packet answer, guint64 line, guint32 bytes, SimTime now_ps)
 {
     FastGpu *fast = gpu->fast;
     if (fast->asked[link].count == 0)
         fast->first_ps[link] = now_ps;
-    *hbm_ask_push(&fast->asked[link]) = (HbmAsk){now_ps, answer, bytes};
+    *hbm_ask_push(&fast->asked[link]) = (HbmAsk){now_ps, line, answer, bytes};
     fast_hbm_advance_in_time(fast);
     if (answer.kind != PACKET_MC_OPERAND)
         link_push(&gpu->up[link], answer, now_ps);
@@ -68,6 +69,19 @@ static guint32 fast_hbm_first(const FastGpu *fast)
     return first;
 }
 
+/* In order of time; of one instant as they were asked for. */
+static void fast_hbm_add_answer(FastPort *port, Packet answer, SimTime at_ps)
+{
+    TimedPacketRing *answers = &port->answers;
+    timed_packet_push(answers);
+    guint32 n = answers->count - 1;
+    for (; n > 0 && timed_packet_nth(answers, n - 1)->at_ps > at_ps; n--)
+        *timed_packet_nth(answers, n) = *timed_packet_nth(answers, n - 1);
+    *timed_packet_nth(answers, n) = (TimedPacket){at_ps, answer};
+    if (n == 0)
+        fast_port_note(port);
+}
+
 /* The first request of a link has its turn. */
 static void fast_hbm_take(FastGpu *fast, guint32 link)
 {
@@ -76,13 +90,11 @@ static void fast_hbm_take(FastGpu *fast, guint32 link)
     HbmAsk ask = *hbm_ask_peek(&fast->asked[link]);
     hbm_ask_drop(&fast->asked[link]);
     fast->first_ps[link] = fast->asked[link].count ? hbm_ask_peek(&fast->asked[link])->at_ps : SIMTIME_NEVER;
-    hbm_serve(&gpu->hbm, ask.bytes, ask.at_ps);
+    const gboolean read = ask.answer.kind == PACKET_MC_OPERAND;
+    hbm_serve(&gpu->hbm, read ? HBM_READ : HBM_WRITE, ask.bytes, ask.at_ps);
     gpu->hbm_bytes += ask.bytes;
-    if (ask.answer.kind != PACKET_MC_OPERAND)
-        return;
-    *timed_packet_push(&port->answers) = (TimedPacket){hbm_ready_ps(&gpu->hbm), ask.answer};
-    if (port->answers.count == 1)
-        fast_port_note(port);
+    if (read)
+        fast_hbm_add_answer(port, ask.answer, hbm_ready_ps(&gpu->hbm) + hbm_late_ps(&gpu->hbm, ask.line, ask.at_ps));
 }
 
 static gboolean fast_hbm_is_asked(const FastGpu *fast) { return fast->first_ps[fast_hbm_first(fast)] != SIMTIME_NEVER; }

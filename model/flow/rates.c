@@ -69,6 +69,8 @@ void flow_set_share(FlowNet *net, FlowShare share, SimTime (*solved)(gpointer us
     net->share_user = user;
 }
 
+guint64 flow_capacity(const FlowNet *net, guint32 resource) { return net->resource[resource].capacity; }
+
 void flow_set_capacity(FlowNet *net, guint32 resource, guint64 capacity)
 {
     g_assert(resource < net->resources && capacity > 0);

@@ -74,6 +74,7 @@ gboolean flow_is_behind(const FlowNet *net, guint32 resource);
 /* All that flows could have of a resource is used, as solved last. */
 gboolean flow_is_full(const FlowNet *net, guint32 resource);
 void flow_set_capacity(FlowNet *net, guint32 resource, guint64 capacity);
+guint64 flow_capacity(const FlowNet *net, guint32 resource);
 /* The class of these uses (sorted by resource, each once; copied) and limit (lines a second, > 0), of weight
  * FLOW_WEIGHT: where several queue for all that a resource has, their rates are as their weights. It belongs to the
  * net. */

@@ -65,7 +65,7 @@ SimTime copy_memory_serve(Copy *copy, const CopyEnd *end, guint32 bytes, SimTime
 {
     Gpu *gpu = copy->gpu;
     if (!end->region->cached || copy->bytes > gpu->spec->l2_bytes)
-        return gpu_hbm_serve(gpu, bytes, now_ps);
+        return gpu_hbm_serve(gpu, end == &copy->src ? HBM_READ : HBM_WRITE, bytes, now_ps);
     return gpu_l2_serve(gpu, bytes, now_ps);
 }
 

@@ -8,7 +8,7 @@
  * link that the request came by.
  * Modelled: fixed stages SM -> port and port -> SM, L2 hit and HBM latency, HBM and local bandwidth, bounded
  * response queues that push back on requests, merged acknowledgements, byte-enable and extension flits.
- * Left out: L2 slices and their crossbar, DRAM banks and refresh, TLBs.
+ * Left out: L2 slices and their crossbar, TLBs.
  * Sources: latency split PROTOTYPE.md A1, flits h200/README.md. */
 #ifndef MODEL_GPU_GPU_H
 #define MODEL_GPU_GPU_H
@@ -28,13 +28,15 @@ typedef struct {
         void *owner; /* of a plain access */
     };
     GpuPlainDone plain; /* NULL: it is a packet */
-    guint32 link;
+    guint32 link, turn; /* where answers overtake each other: those of one instant leave in the order of their turns */
 } GpuStep;
 RING_DEFINE(GpuStepRing, gpu_step, GpuStep)
 typedef struct {
     GpuStepRing ring;
     Event head;
     struct Gpu *gpu;
+    gboolean overtakes; /* late answers of HBM are overtaken: `ring` is a heap */
+    guint32 turns;
 } GpuPipe;
 typedef enum {
     GPU_PIPE_DRAM,
@@ -145,8 +147,8 @@ typedef struct {
 
 /* How requests come to HBM in order of time is the engine's business. */
 typedef struct {
-    /* HBM moves `bytes` for a replica that is served at now_ps, and its answer leaves by that link. */
-    void (*answer)(struct Gpu *gpu, guint32 link, Packet answer, guint32 bytes, SimTime now_ps);
+    /* HBM moves `bytes` of that line for a replica that is served at now_ps, and its answer leaves by that link. */
+    void (*answer)(struct Gpu *gpu, guint32 link, Packet answer, guint64 line, guint32 bytes, SimTime now_ps);
     /* Another request comes to HBM now: those before it have their turn. NULL: they had. */
     void (*catch_up)(struct Gpu *gpu);
     /* HBM changes now: what came before this instant, to which all ports are advanced, has its turn. NULL: it had. */
@@ -304,7 +306,12 @@ void gpu_pipes_clear(Gpu *gpu);
 SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, Packet packet);
 void gpu_pipe_push_own(GpuPipe *pipe, SimTime at_ps, guint32 txn); /* an access to the GPU's own or its host's memory */
-SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps);    /* when HBM has moved them */
+SimTime gpu_hbm_serve(Gpu *gpu, HbmWay way, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
+/* The line of HBM that an access is to. */
+static inline guint64 gpu_hbm_line(const MemRegion *region, guint64 offset)
+{
+    return (region->address + offset) / LINE_BYTES;
+}
 
 /* The slot of an answer that stands in memory already, as nothing has changed these bytes yet (see DataPool); 0: it
  * must be read. Reads alone, of up to MEMORY_READ_MAX bytes. */

@@ -48,17 +48,18 @@ static void gpu_request_host(Gpu *gpu, guint32 index, const Txn *txn, SimTime no
 }
 
 /* When an access to the GPU's own memory is done, by a bandwidth server and a fixed latency, and through which FIFO. */
-static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, gboolean missed, guint32 bytes, SimTime now_ps,
+static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, gboolean missed, guint64 line, guint32 bytes, SimTime now_ps,
                              GpuPipeKind *pipe)
 {
     bytes = MAX(bytes, SECTOR_BYTES);
     SimTime at_ps = gpu_l2_serve(gpu, bytes, now_ps) + gpu->spec->local_ps;
     *pipe = GPU_PIPE_LOCAL;
     if (missed) {
-        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
+        SimTime hbm_ps = gpu_hbm_serve(gpu, kind == PACKET_READ ? HBM_READ : HBM_WRITE, bytes, now_ps);
         if (kind == PACKET_READ) { /* writes stay in the L2 until evicted */
             *pipe = GPU_PIPE_LOCAL_DRAM;
-            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps;
+            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps +
+                    hbm_late_ps(&gpu->hbm, line, now_ps);
         }
     }
     if (kind != PACKET_READ)
@@ -90,7 +91,8 @@ static void gpu_request_local(Gpu *gpu, guint32 index, SimTime now_ps)
     }
     SimTime at_ps = txn->kind == PACKET_ATOM || txn->kind == PACKET_RED
                         ? gpu_local_atomic_end(gpu, txn, now_ps, &pipe)
-                        : gpu_local_end(gpu, (PacketKind)txn->kind, txn->missed, txn->bytes, now_ps, &pipe);
+                        : gpu_local_end(gpu, (PacketKind)txn->kind, txn->missed, gpu_hbm_line(txn->region, txn->offset),
+                                        txn->bytes, now_ps, &pipe);
     gpu_pipe_push_own(&gpu->pipe[pipe], at_ps, index);
 }
 
@@ -105,7 +107,8 @@ static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_p
     GpuPipeKind pipe;
     gpu->local_requests++;
     gboolean missed = memory_misses(request->region, request->offset, request->bytes);
-    SimTime at_ps = gpu_local_end(gpu, request->kind, missed, request->bytes, now_ps, &pipe);
+    SimTime at_ps = gpu_local_end(gpu, request->kind, missed, gpu_hbm_line(request->region, request->offset),
+                                  request->bytes, now_ps, &pipe);
     GpuStep step = {.at_ps = at_ps, .owner = request->owner, .plain = request->plain, .link = GPU_LINK_LOCAL};
     at_ps = gpu_pipe_add(&gpu->pipe[pipe], &step);
     fabric_count(&gpu->fabric->op_local, request->kind, request->bytes, now_ps, at_ps);

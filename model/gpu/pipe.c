@@ -1,17 +1,58 @@
 /* Fixed-latency FIFOs inside a GPU: HBM reads, atomics, accesses to the GPU's own and its host's memory. What enters
- * one leaves it in order; only the first is in the calendar. */
+ * one leaves it in order; only the first is in the calendar. Where reads of HBM may be late (hbm.h), those that are not
+ * overtake them: these are kept in a heap by time. */
 #include "model/gpu/gpu.h"
 
-SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
+SimTime gpu_hbm_serve(Gpu *gpu, HbmWay way, guint32 bytes, SimTime now_ps)
 {
     if (gpu->hbm_ops->catch_up)
         gpu->hbm_ops->catch_up(gpu);
     gpu->hbm_bytes += bytes;
-    return hbm_serve(&gpu->hbm, bytes, now_ps);
+    return hbm_serve(&gpu->hbm, way, bytes, now_ps);
+}
+
+static gboolean gpu_step_is_before(const GpuStep *a, const GpuStep *b)
+{
+    return a->at_ps < b->at_ps || (a->at_ps == b->at_ps && (gint32)(a->turn - b->turn) < 0);
+}
+
+/* Into the heap, whose first is the one that leaves next. */
+static void gpu_heap_add(GpuPipe *pipe, const GpuStep *step)
+{
+    GpuStepRing *heap = &pipe->ring;
+    gpu_step_push(heap);
+    guint32 n = heap->count - 1;
+    for (; n > 0 && gpu_step_is_before(step, gpu_step_nth(heap, (n - 1) / 2)); n = (n - 1) / 2)
+        *gpu_step_nth(heap, n) = *gpu_step_nth(heap, (n - 1) / 2);
+    *gpu_step_nth(heap, n) = *step;
+    if (n > 0)
+        return;
+    sim_cancel(pipe->gpu->sim, &pipe->head);
+    sim_at(pipe->gpu->sim, &pipe->head, step->at_ps, EVENT_PRIORITY_FABRIC);
+}
+
+static void gpu_heap_drop(GpuStepRing *heap)
+{
+    const GpuStep last = *gpu_step_last(heap);
+    guint32 n = 0;
+    heap->count--;
+    for (guint32 next; (next = 2 * n + 1) < heap->count; n = next) {
+        next += next + 1 < heap->count && gpu_step_is_before(gpu_step_nth(heap, next + 1), gpu_step_nth(heap, next));
+        if (!gpu_step_is_before(gpu_step_nth(heap, next), &last))
+            break;
+        *gpu_step_nth(heap, n) = *gpu_step_nth(heap, next);
+    }
+    *gpu_step_nth(heap, n) = last;
 }
 
 SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step)
 {
+    if (pipe->overtakes) {
+        GpuStep late = *step;
+        late.turn = pipe->turns++;
+        gpu_heap_add(pipe, &late);
+        return step->at_ps;
+    }
     SimTime last_ps = pipe->ring.count ? gpu_step_last(&pipe->ring)->at_ps : 0;
     GpuStep *added = gpu_step_push(&pipe->ring);
     *added = *step;
@@ -62,7 +103,10 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
     GpuPipe *pipe = EVENT_OWNER(event, GpuPipe, head);
     Gpu *gpu = pipe->gpu;
     GpuStep step = *gpu_step_peek(&pipe->ring);
-    gpu_step_drop(&pipe->ring);
+    if (pipe->overtakes)
+        gpu_heap_drop(&pipe->ring);
+    else
+        gpu_step_drop(&pipe->ring);
     if (pipe->ring.count)
         sim_at(gpu->sim, &pipe->head, gpu_step_peek(&pipe->ring)->at_ps, EVENT_PRIORITY_FABRIC);
     if (step.plain)
@@ -79,6 +123,7 @@ void gpu_pipes_init(Gpu *gpu)
 {
     for (int p = 0; p < GPU_PIPES; p++) {
         gpu->pipe[p].gpu = gpu;
+        gpu->pipe[p].overtakes = (p == GPU_PIPE_DRAM || p == GPU_PIPE_LOCAL_DRAM) && hbm_is_late(&gpu->hbm.late);
         event_init(&gpu->pipe[p].head, gpu_pipe_on_head);
     }
 }

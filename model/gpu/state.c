@@ -4,6 +4,7 @@
 #include "model/gpu/copy_engine.h"
 #include "model/gpu/fabric_engine.h"
 #include "model/shared/sparse.h"
+#include "sim/rng.h"
 
 const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, out_ps, "ps", 0, 10000000, "SM to NVLink port"),
@@ -16,6 +17,9 @@ const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, local_atomic_ps, "ps", 0, 10000000, "more for an atomic in the own L2"),
     PARAM_U64(GpuSpec, local_MBps, "MB/s", 1, 1000000000, "bandwidth of the GPU's own L2"),
     PARAM_U64(GpuSpec, hbm_MBps, "MB/s", 1, 1000000000, "bandwidth of HBM"),
+    PARAM_U64(GpuSpec, hbm_refresh_ps, "ps", 0, 10000000, "in which no read of a line is taken; 0: none is late"),
+    PARAM_U64(GpuSpec, hbm_refresh_period_ps, "ps", 1, 1000000000, "each of which has one refresh"),
+    PARAM_U64(GpuSpec, hbm_turn_ps, "ps", 0, 10000000, "of reads and writes, one of which takes what HBM has free"),
     PARAM_U64(GpuSpec, l2_bytes, "B", 0, 1ull << 40, "L2 capacity: a sweep over more misses"),
     PARAM_U64(GpuSpec, source_queue_packets, "packets", 1, 65536, "SM requests waiting at one port"),
     PARAM_U64(GpuSpec, out_packets, "packets", 1, 1u << 20, "requests of a CPC's SMs waiting for ports, in order"),
@@ -118,6 +122,10 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu_set_clocks(gpu, &fabric->spec.sm, &fabric->spec.gpu, 100);
     gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;
     gpu_limits(gpu);
+    gpu->hbm.late = (HbmLateness){.refresh_ps = gpu->spec->hbm_refresh_ps,
+                                  .refresh_period_ps = gpu->spec->hbm_refresh_period_ps,
+                                  .turn_ps = gpu->spec->hbm_turn_ps,
+                                  .salt = rng_hash(sim_seed(fabric->sim) + id)};
     gpu_pipes_init(gpu);
     gpu_target_init(gpu);
     copy_init(gpu);

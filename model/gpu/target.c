@@ -86,11 +86,13 @@ gboolean gpu_target_on_timer(void *node, Link *up, Packet timer, SimTime now_ps,
 }
 
 /* Data leaves when HBM has read it, acknowledgements at once. */
-static void gpu_hbm_answer(Gpu *gpu, guint32 link, Packet answer, guint32 bytes, SimTime now_ps)
+static void gpu_hbm_answer(Gpu *gpu, guint32 link, Packet answer, guint64 line, guint32 bytes, SimTime now_ps)
 {
-    gpu_hbm_serve(gpu, bytes, now_ps);
-    if (answer.kind == PACKET_MC_OPERAND)
-        gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ready_ps(&gpu->hbm), link, answer);
+    const gboolean read = answer.kind == PACKET_MC_OPERAND;
+    gpu_hbm_serve(gpu, read ? HBM_READ : HBM_WRITE, bytes, now_ps);
+    if (read)
+        gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ready_ps(&gpu->hbm) + hbm_late_ps(&gpu->hbm, line, now_ps), link,
+                      answer);
     else
         link_push(&gpu->up[link], answer, now_ps);
 }
@@ -142,12 +144,26 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
     Packet answer = packet_new(read ? PACKET_MC_OPERAND : PACKET_MC_ACK, packet.txn, 0, gpu->id,
                                read ? packet.answer_flits : (guint32)gpu->fabric->spec.sw.replica_ack_flits);
     if (hbm_bytes)
-        gpu->hbm_ops->answer(gpu, link, answer, hbm_bytes, now_ps);
+        gpu->hbm_ops->answer(gpu, link, answer, gpu->port[link].requests->request[packet.txn].offset / LINE_BYTES,
+                             hbm_bytes, now_ps);
     else /* its lines are in L2 */
         link_push(&gpu->up[link], answer, now_ps);
 }
 
 /* ---- service */
+
+/* Of unicast; TRUE: the answer leaves when HBM has read it. */
+static gboolean gpu_serve_missed(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+{
+    const Txn *txn = gpu_requester_txn(gpu, packet);
+    const gboolean read = packet.kind == PACKET_READ;
+    gpu_hbm_serve(gpu, read ? HBM_READ : HBM_WRITE, MAX(txn->bytes, SECTOR_BYTES), now_ps);
+    if (!read)
+        return FALSE;
+    SimTime late_ps = hbm_late_ps(&gpu->hbm, gpu_hbm_line(txn->region, txn->offset), now_ps);
+    gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ready_ps(&gpu->hbm) + late_ps, link, packet);
+    return TRUE;
+}
 
 void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
@@ -162,13 +178,9 @@ void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
         gpu_pipe_push(&gpu->pipe[GPU_PIPE_ATOMIC], now_ps + gpu->spec->atomic_ps, link, packet);
         return;
     }
-    if (packet.place == MEMORY_LOOK_UP && gpu_requester_txn(gpu, packet)->missed) {
-        gpu_hbm_serve(gpu, MAX(gpu_requester_txn(gpu, packet)->bytes, SECTOR_BYTES), now_ps);
-        if (packet.kind == PACKET_READ) {
-            gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ready_ps(&gpu->hbm), link, packet);
-            return;
-        }
-    }
+    if (packet.place == MEMORY_LOOK_UP && gpu_requester_txn(gpu, packet)->missed &&
+        gpu_serve_missed(gpu, link, packet, now_ps))
+        return;
     if (packet.kind == PACKET_READ)
         gpu_respond(gpu, link, packet, now_ps);
     else

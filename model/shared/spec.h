@@ -105,6 +105,8 @@ typedef struct {
     guint64 local_atomic_ps; /* more than that for an atomic */
     guint64 local_MBps;      /* own L2 */
     guint64 hbm_MBps;
+    /* How late reads are (model/gpu/hbm.h). */
+    guint64 hbm_refresh_ps, hbm_refresh_period_ps, hbm_turn_ps;
     guint64 l2_bytes;               /* a sweep over more than this misses */
     guint64 source_queue_packets;   /* requests of SMs waiting at one port */
     guint64 out_packets;            /* of the SMs of a CPC, behind those in order */

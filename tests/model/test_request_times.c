@@ -101,6 +101,13 @@ static const struct {
     {&asked_dram, "gpu.dram_ps=230000", 30000},
     {&asked_dram, "gpu.hbm_MBps=250000", 256}, /* 128 B at 250 B a ns instead of 500 */
     {&asked_read, "gpu.hbm_MBps=250000", 0},
+    /* It comes to HBM at 352 ns (50 to the port, two flits, two flights, a switch): the end of a refresh that is as
+     * long as its period is the end of the period. A read alone meets no turns. */
+    {&asked_dram, "gpu.hbm_refresh_ps=1950000", 1598000},
+    {&asked_dram, "gpu.hbm_refresh_ps=400000 gpu.hbm_refresh_period_ps=400000", 48000},
+    {&asked_dram, "gpu.hbm_refresh_period_ps=400000", 0},
+    {&asked_read, "gpu.hbm_refresh_ps=1950000", 0},
+    {&asked_dram, "gpu.hbm_turn_ps=600000", 0},
     {&asked_atom, "gpu.atomic_ps=70000", 70000},
     {&asked_read, "gpu.atomic_ps=70000", 0},
     {&asked_write, "gpu.ack_timer_ps=20000", -30000},
