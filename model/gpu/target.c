@@ -143,9 +143,9 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
         hbm_bytes = gpu_access_replica(gpu, link, packet, now_ps);
     Packet answer = packet_new(read ? PACKET_MC_OPERAND : PACKET_MC_ACK, packet.txn, 0, gpu->id,
                                read ? packet.answer_flits : (guint32)gpu->fabric->spec.sw.replica_ack_flits);
+    const guint64 line = hbm_bytes ? gpu->port[link].requests->request[packet.txn].offset / LINE_BYTES : 0;
     if (hbm_bytes)
-        gpu->hbm_ops->answer(gpu, link, answer, gpu->port[link].requests->request[packet.txn].offset / LINE_BYTES,
-                             hbm_bytes, now_ps);
+        gpu->hbm_ops->answer(gpu, link, answer, line, hbm_bytes, now_ps);
     else /* its lines are in L2 */
         link_push(&gpu->up[link], answer, now_ps);
 }

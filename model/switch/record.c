@@ -70,7 +70,7 @@ Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
                                    .src = packet.src,
                                    .partial = sw->port[p].far && !sw->spine,
                                    .spine_member = entry->member[0]};
-    if (detailed)
+    if (detailed || packet.place == MEMORY_IN_HBM) /* how late a read is depends on its line */
         record_describe(sw, index);
     packet.txn = index;
     packet.held_input = HELD_INPUT_NONE;

@@ -78,7 +78,8 @@ parts 256 >whole.csv
 read -r first second last <us
 lines validate whole.csv --set gpu.l2_bytes=1048576 --crossings 4000000
 near "256 MiB" "$(value simulated '"extrapolated": true')" "$last + ($last - $first) / 4 * 244" 0.2
-near check_pct "$(value check_pct '"extrapolated": true')" "100 * ($first + ($last - $first) / 2 - $second) / $second * -1" 0.011
+near check_pct "$(value check_pct '"extrapolated": true')" \
+    "100 * sqrt(($first + ($last - $first) / 2 - $second) ^ 2) / $second" 0.011
 
 # Who sends to all is NCCL by its own protocol of parts, and by direct stores where buffers are symmetric: `auto` is that.
 {
