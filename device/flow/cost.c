@@ -53,10 +53,10 @@ static void cost_memory(DeviceCost *cost, const MemRegion *region, gboolean load
 static void cost_head(DeviceCost *cost, SimTime latency_ps, guint32 missed, SimTime dram_ps)
 {
     latency_ps += missed ? dram_ps : 0;
-    cost->head_ps = MAX(cost->head_ps, latency_ps);
+    cost->head_ps = cost->answer_ps = MAX(cost->head_ps, latency_ps);
     cost->missed_ps = MAX(cost->missed_ps, missed ? latency_ps : 0);
-    cost->missed_lines += missed * cost->warp_packets;
-    cost->missed_loads += missed != 0;
+    cost->missed_lines = MAX(cost->missed_lines, missed * cost->warp_packets);
+    cost->late_lines = missed * cost->warp_packets;
     cost->missed_parts = MAX(cost->missed_parts, missed);
 }
 
@@ -218,6 +218,7 @@ static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const L
     guint64 packets = cost->packets * MIN(WARP_LANES, cost->cta->count) * spec->width / LINE_BYTES;
     cost->warp_packets = (guint32)((packets + 999) / 1000);
     *lsu_ps = packets * (load ? sm->load_ps : own ? sm->local_store_ps : sm->store_ps) / 1000;
+    cost->late_lines = 0;
     *(load ? &cost->loads : &cost->stores) += (guint32)cost->packets;
     if (!load && own)
         cost->local_stores += (guint32)cost->packets;
@@ -239,6 +240,7 @@ gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart
     else if (part->kind != UOP_ARITH && !cost_memory_part(cost, spec, part, &step.value_ps))
         return FALSE;
     step.away = cost->remote_stores > away;
+    step.lines = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD ? (guint16)cost->late_lines : 0;
     cost->loop_steps->step[cost->loop_steps->steps++] = step;
     return TRUE;
 }
@@ -265,7 +267,7 @@ static SimTime cost_play_ps(DeviceCost *cost, const LoopSpec *spec, guint64 line
     kind->warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES;
     kind->unroll = spec->unroll;
     kind->regs = spec->n_regs;
-    kind->answer_ps = cost->head_ps;
+    kind->answer_ps = cost->answer_ps;
     guint64 row_bytes = (guint64)kind->warps * MIN(WARP_LANES, cost->cta->count) * spec->width;
     guint64 elements = lines * LINE_BYTES * 1000 / row_bytes, turns = 1000, more = elements % 1000;
     gboolean whole = elements >= spec->unroll * 1000u || elements < 1000 || spec->unroll_step;
@@ -310,43 +312,36 @@ static guint64 cost_all_lines(DeviceCost *cost, const LoopSpec *spec, guint64 li
     return all;
 }
 
-/* How late the latest of a warp's lines is in the mean, while loads that miss are taken to be at_ps late. */
-static SimTime cost_latest_ps(DeviceCost *cost, const LoopSpec *spec, guint64 lines, SimTime at_ps, SimTime *turn_ps)
+/* A channel's turn, when the launch's CTAs go through this loop at once while turns are so long. */
+static SimTime cost_turn_ps(DeviceCost *cost, const LoopSpec *spec, guint64 lines, SimTime turn_ps)
 {
-    const HbmLateness *late = &cost->fabric->gpu[cost->gpu].hbm.late;
-    const guint64 hbm = cost->fabric->spec.gpu.hbm_MBps * 1000000000u, head_ps = cost->head_ps;
-    cost->head_ps = MAX(head_ps, cost->missed_ps + at_ps);
+    const guint64 hbm = cost->fabric->spec.gpu.hbm_MBps * 1000000000u;
+    cost->loop_steps->turn_ps = turn_ps;
     const guint64 all = cost_all_lines(cost, spec, lines);
-    cost->head_ps = head_ps;
-    *turn_ps = hbm_turn_ps(late, flow_part(all * cost->hbm[HBM_READ], PS_PER_S, hbm),
-                           flow_part(all * cost->hbm[HBM_WRITE], PS_PER_S, hbm), PS_PER_S);
-    const SmSpec *sm = &cost->fabric->spec.sm;
-    const guint32 packets = cost->missed_lines / cost->missed_loads, warps = (cost->cta->count - 1) / WARP_LANES + 1;
-    const HbmLoads loads = {packets, spec->unroll * cost->missed_loads,
-                            MAX(sm->warp_issue_ps, warps * packets * sm->load_ps)};
-    return hbm_latest_ps(late, *turn_ps, &loads);
+    return hbm_turn_ps(&cost->loop_steps->late, flow_part(all * cost->hbm[HBM_READ], PS_PER_S, hbm),
+                       flow_part(all * cost->hbm[HBM_WRITE], PS_PER_S, hbm), PS_PER_S);
 }
 
-/* A warp goes on when the latest of what it asked for is there. How late that is depends on how much the GPU's HBM
- * reads and writes, and this on how late it is: the launch's CTAs are taken to go through this loop at once, and other
- * GPUs to read and write as much of this one's memory as it does of theirs. What is looked for is the lateness at which
- * both agree, to some ns, so that few kinds of loops have to be replayed. */
+/* How late loads are depends on how much the GPU's HBM reads and writes, and this on how late they are: the launch's
+ * CTAs are taken to go through this loop at once, and other GPUs to read and write as much of this one's memory as it
+ * does of theirs. What is looked for is the turn at which both agree, to some ns, so that few kinds of loops have to be
+ * replayed. */
 void device_cost_late(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
     const HbmLateness *late = &cost->fabric->gpu[cost->gpu].hbm.late;
     const SimTime step_ps = 8000;
+    IssueLoop *loop = cost->loop_steps;
     if (cost->missed_ps == 0 || !hbm_is_late(late))
         return;
-    SimTime turn_ps,
-        low = 0,
-        high = cost_latest_ps(cost, spec, lines, 0, &turn_ps) / step_ps + 1; /* steps: it is later; it is not */
+    loop->late = *late;
+    SimTime low = 0, high = cost_turn_ps(cost, spec, lines, 0) / step_ps + 1; /* steps: it is longer; it is not */
     while (high - low > 1) {
         const SimTime at = (low + high) / 2;
-        *(cost_latest_ps(cost, spec, lines, at * step_ps, &turn_ps) > at * step_ps ? &low : &high) = at;
+        *(cost_turn_ps(cost, spec, lines, at * step_ps) > at * step_ps ? &low : &high) = at;
     }
-    const HbmLoads packet = {cost->missed_parts, 1, 0};
-    cost->line_ps = MAX(cost->head_ps, cost->missed_ps + hbm_latest_ps(late, turn_ps, &packet));
-    cost->head_ps = MAX(cost->head_ps, cost->missed_ps + (2 * low + 1) * step_ps / 2);
+    loop->turn_ps = (2 * low + 1) * step_ps / 2;
+    cost->line_ps = MAX(cost->head_ps, cost->missed_ps + hbm_latest_ps(late, loop->turn_ps, cost->missed_parts));
+    cost->head_ps = MAX(cost->head_ps, cost->missed_ps + hbm_latest_ps(late, loop->turn_ps, cost->missed_lines));
 }
 
 /* How much later than its first answers a loop's first store to others is issued: all warps' stores to the own memory

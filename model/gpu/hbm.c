@@ -67,13 +67,18 @@ static SimTime hbm_turn_left_ps(const HbmLateness *late, SimTime turn_ps, guint6
     return turn_ps ? turn_ps - 1 - (now_ps + (rng_hash(late->salt + line) >> 32)) % turn_ps : 0;
 }
 
+SimTime hbm_drawn_ps(const HbmLateness *late, SimTime turn_ps, guint64 line, SimTime now_ps)
+{
+    const SimTime left_ps = hbm_refresh_left_ps(late, line, now_ps);
+    return left_ps + hbm_turn_left_ps(late, turn_ps, line, now_ps + left_ps);
+}
+
 SimTime hbm_late_ps(const Hbm *hbm, guint64 line, SimTime now_ps)
 {
     const HbmLateness *late = &hbm->late;
     const SimTime turn_ps = hbm_turn_ps(late, hbm_busy_ps(hbm, HBM_READ, now_ps), hbm_busy_ps(hbm, HBM_WRITE, now_ps),
                                         HBM_WINDOW_PS);
-    const SimTime left_ps = hbm_refresh_left_ps(late, line, now_ps);
-    return left_ps + hbm_turn_left_ps(late, turn_ps, line, now_ps + left_ps);
+    return hbm_drawn_ps(late, turn_ps, line, now_ps);
 }
 
 /* ---- the latest of several */
@@ -115,24 +120,11 @@ static guint64 hbm_power(guint64 share, guint32 n)
     return power;
 }
 
-/* Whether all are there at_ps after the last ones would be if none were late. */
-static guint64 hbm_all_share(const HbmLateness *late, SimTime turn_ps, const HbmLoads *loads, SimTime at_ps)
-{
-    guint64 share = HBM_ONE;
-    for (guint32 n = 0; n < loads->times; n++, at_ps += loads->gap_ps) {
-        const guint64 one = hbm_share(late, turn_ps, at_ps);
-        if (one == HBM_ONE)
-            break;
-        share = share * hbm_power(one, loads->lines) / HBM_ONE;
-    }
-    return share;
-}
-
-SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, const HbmLoads *loads)
+SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, guint32 lines)
 {
     const SimTime most_ps = MIN(late->refresh_ps, late->refresh_period_ps) + turn_ps;
     guint64 later = 0;
     for (guint32 i = 0; i < HBM_STEPS && most_ps; i++)
-        later += HBM_ONE - hbm_all_share(late, turn_ps, loads, most_ps * (2 * i + 1) / (2 * HBM_STEPS));
+        later += HBM_ONE - hbm_power(hbm_share(late, turn_ps, most_ps * (2 * i + 1) / (2 * HBM_STEPS)), lines);
     return most_ps * (later / HBM_STEPS) / HBM_ONE;
 }
