@@ -36,8 +36,8 @@ typedef struct {
     guint64 ingress_ps;                            /* of a stored packet at the switch's port */
     guint64 out_flits;                             /* and of their flits */
     IssueLoop *loop_steps;                         /* its steps */
-    SimTime head_ps, tail_ps; /* the first load's answer, and the last store's */
-    SimTime answer_ps;        /* of a load, if it is not late */
+    SimTime head_ps, tail_ps;                      /* the first load's answer, and the last store's */
+    SimTime answer_ps;                             /* of a load, if it is not late */
     guint64 hbm[HBM_WAYS]; /* thousandths of bytes of HBM: of this GPU, if the others run the same loop */
     guint32 warp_packets;  /* of one instruction of a warp */
     guint32 late_lines;    /* of HBM that this instruction of a warp asks for, */
