@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/flow/rates.h"
+#include "sim/rng.h"
 
 #define SM_TURNS_FEW 32u /* of each warp, simulated for loops that have no more; */
 #define SM_TURNS                                                                                                       \
@@ -24,7 +25,7 @@ typedef struct {
     IssueWarp warp[SM_WARPS_MAX];
     guint32 ready[SM_WARPS_MAX], n_ready; /* in order */
     guint32 last;                         /* that issued */
-    guint32 turns;                        /* of all warps */
+    guint32 turns, late;                  /* of all warps: and loads that were late */
     SimTime now_ps, away_ps;
 } IssueReplay;
 
@@ -99,6 +100,12 @@ static gboolean issue_waits(const IssueReplay *replay, IssueWarp *warp, guint32 
     return there_ps > replay->now_ps;
 }
 
+/* Drawn anew for each load, and the same in each replay. */
+static SimTime issue_late_ps(IssueReplay *replay)
+{
+    return replay->kind->late_ps[rng_hash(replay->late++) % ISSUE_LATE];
+}
+
 /* A warp's next step; the LSU's time of it. */
 static SimTime issue_memory(IssueReplay *replay, IssueWarp *warp)
 {
@@ -115,7 +122,8 @@ static SimTime issue_memory(IssueReplay *replay, IssueWarp *warp)
         return 0;
     }
     if (step->kind == UOP_LOAD || step->kind == UOP_MC_LOAD)
-        warp->there_ps[step->reg * replay->kind->unroll + warp->k] = replay->now_ps + replay->kind->answer_ps;
+        warp->there_ps[step->reg * replay->kind->unroll + warp->k] = replay->now_ps + replay->kind->answer_ps +
+                                                                     (step->late ? issue_late_ps(replay) : 0);
     if (step->away && replay->away_ps == 0)
         replay->away_ps = replay->now_ps;
     warp->asked_ps = MAX(warp->front_ps, warp->not_before_ps);

@@ -10,18 +10,21 @@
 
 #include "model/sm/loop.h"
 
+#define ISSUE_LATE 16u
+
 /* A step of all warps; memory instructions and ARITH once for each of `unroll` elements. */
 typedef struct {
-    guint32 kind;      /* a UopKind */
-    guint16 reg, with; /* as in LoopPart */
-    guint32 after_ps;  /* of WORK, */
-    guint32 away;      /* it stores to others */
-    guint64 value_ps;  /* and of DELAY; of memory instructions: the LSU's time */
+    guint32 kind;       /* a UopKind */
+    guint16 reg, with;  /* as in LoopPart */
+    guint32 after_ps;   /* of WORK, */
+    guint16 away, late; /* it stores to others; what it loads is late, too */
+    guint64 value_ps;   /* and of DELAY; of memory instructions: the LSU's time */
 } IssueStep;
 
 typedef struct {
     guint32 warps, unroll, regs, steps;
-    SimTime answer_ps; /* of a load */
+    SimTime answer_ps;           /* of a load, */
+    guint32 late_ps[ISSUE_LATE]; /* and how much later one is that is late: each of these as often as the others */
     IssueStep step[LOOP_PARTS_MAX];
 } IssueLoop;
 

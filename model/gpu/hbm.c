@@ -79,7 +79,7 @@ SimTime hbm_late_ps(const Hbm *hbm, guint64 line, SimTime now_ps)
 /* ---- the latest of several */
 
 #define HBM_ONE ((guint64)1 << 30) /* of a probability */
-#define HBM_STEPS 32
+#define HBM_NEAR_PS 128
 
 /* A line that meets no refresh is late by a part of a turn, evenly. How often it is so by at_ps or less, */
 static guint64 hbm_turn_share(SimTime turn_ps, SimTime at_ps)
@@ -115,24 +115,13 @@ static guint64 hbm_power(guint64 share, guint32 n)
     return power;
 }
 
-/* Whether all are there at_ps after the last ones would be if none were late. */
-static guint64 hbm_all_share(const HbmLateness *late, SimTime turn_ps, const HbmLoads *loads, SimTime at_ps)
+SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, guint32 lines, guint32 part, guint32 parts)
 {
-    guint64 share = HBM_ONE;
-    for (guint32 n = 0; n < loads->times; n++, at_ps += loads->gap_ps) {
-        const guint64 one = hbm_share(late, turn_ps, at_ps);
-        if (one == HBM_ONE)
-            break;
-        share = share * hbm_power(one, loads->lines) / HBM_ONE;
+    const guint64 often = HBM_ONE * (2 * part + 1) / (2 * parts);
+    SimTime low_ps = 0, high_ps = MIN(late->refresh_ps, late->refresh_period_ps) + turn_ps;
+    while (high_ps - low_ps > HBM_NEAR_PS) {
+        const SimTime at_ps = (low_ps + high_ps) / 2;
+        *(hbm_power(hbm_share(late, turn_ps, at_ps), lines) < often ? &low_ps : &high_ps) = at_ps;
     }
-    return share;
-}
-
-SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, const HbmLoads *loads)
-{
-    const SimTime most_ps = MIN(late->refresh_ps, late->refresh_period_ps) + turn_ps;
-    guint64 later = 0;
-    for (guint32 i = 0; i < HBM_STEPS && most_ps; i++)
-        later += HBM_ONE - hbm_all_share(late, turn_ps, loads, most_ps * (2 * i + 1) / (2 * HBM_STEPS));
-    return most_ps * (later / HBM_STEPS) / HBM_ONE;
+    return (low_ps + high_ps) / 2;
 }

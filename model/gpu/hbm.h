@@ -47,12 +47,8 @@ static inline gboolean hbm_is_late(const HbmLateness *late) { return late->refre
 
 /* A channel's turn, when reads and writes take so much of each second of HBM's time, in ps. */
 SimTime hbm_turn_ps(const HbmLateness *late, guint64 reads_ps, guint64 writes_ps, guint64 second_ps);
-/* So often so many lines are asked for together, gap_ps after each other. How much later the last of them is there than
- * if none were late, in the mean. */
-typedef struct {
-    guint32 lines, times;
-    SimTime gap_ps;
-} HbmLoads;
-SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, const HbmLoads *loads);
+/* How late the latest of so many lines is that are asked for together, in the middle of that one of so many equal parts
+ * of all cases. */
+SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, guint32 lines, guint32 part, guint32 parts);
 
 #endif
