@@ -53,10 +53,10 @@ static void cost_memory(DeviceCost *cost, const MemRegion *region, gboolean load
 static void cost_head(DeviceCost *cost, SimTime latency_ps, guint32 missed, SimTime dram_ps)
 {
     latency_ps += missed ? dram_ps : 0;
-    cost->head_ps = cost->answer_ps = MAX(cost->head_ps, latency_ps);
+    cost->head_ps = MAX(cost->head_ps, latency_ps);
     cost->missed_ps = MAX(cost->missed_ps, missed ? latency_ps : 0);
-    cost->missed_lines = MAX(cost->missed_lines, missed * cost->warp_packets);
-    cost->late_lines = missed * cost->warp_packets;
+    cost->missed_lines += missed * cost->warp_packets;
+    cost->missed_loads += missed != 0;
     cost->missed_parts = MAX(cost->missed_parts, missed);
 }
 
@@ -218,7 +218,6 @@ static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const L
     guint64 packets = cost->packets * MIN(WARP_LANES, cost->cta->count) * spec->width / LINE_BYTES;
     cost->warp_packets = (guint32)((packets + 999) / 1000);
     *lsu_ps = packets * (load ? sm->load_ps : own ? sm->local_store_ps : sm->store_ps) / 1000;
-    cost->late_lines = 0;
     *(load ? &cost->loads : &cost->stores) += (guint32)cost->packets;
     if (!load && own)
         cost->local_stores += (guint32)cost->packets;
@@ -233,14 +232,14 @@ static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const L
 
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
 {
-    guint32 away = cost->remote_stores;
+    guint32 away = cost->remote_stores, missed = cost->missed_loads;
     IssueStep step = {.kind = part->kind, .reg = part->reg, .with = part->with, .after_ps = part->after_ps};
     if (part->kind == UOP_DELAY || part->kind == UOP_WORK)
         step.value_ps = part->base;
     else if (part->kind != UOP_ARITH && !cost_memory_part(cost, spec, part, &step.value_ps))
         return FALSE;
     step.away = cost->remote_stores > away;
-    step.lines = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD ? (guint16)cost->late_lines : 0;
+    step.late = cost->missed_loads > missed;
     cost->loop_steps->step[cost->loop_steps->steps++] = step;
     return TRUE;
 }
@@ -267,7 +266,7 @@ static SimTime cost_play_ps(DeviceCost *cost, const LoopSpec *spec, guint64 line
     kind->warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES;
     kind->unroll = spec->unroll;
     kind->regs = spec->n_regs;
-    kind->answer_ps = cost->answer_ps;
+    kind->answer_ps = cost->answer_ps ? cost->answer_ps : cost->head_ps;
     guint64 row_bytes = (guint64)kind->warps * MIN(WARP_LANES, cost->cta->count) * spec->width;
     guint64 elements = lines * LINE_BYTES * 1000 / row_bytes, turns = 1000, more = elements % 1000;
     gboolean whole = elements >= spec->unroll * 1000u || elements < 1000 || spec->unroll_step;
@@ -296,52 +295,67 @@ guint64 device_cost_limit(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
         limit = MIN(limit, flow_part(lines, PS_PER_S, MAX(all_ps, 1)));
     if (cost->loads && cost->head_ps)
         limit = MIN(limit, flow_part(sm->loads_max * 1000 / cost->loads, PS_PER_S,
-                                     cost->line_ps ? cost->line_ps : cost->head_ps));
+                                     cost->packet_ps ? cost->packet_ps : cost->head_ps));
     if (cost->stores)
         limit = MIN(limit, flow_part(sm->stores_max * 1000 / cost->stores, PS_PER_S, MAX(cost->tail_ps, 1)));
     return MAX(limit, 1);
 }
 
-/* Lines a second of all CTAs of the launch, as far as HBM, L2 and links have room for them. */
-static guint64 cost_all_lines(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
+/* Lines a second for which a GPU's HBM, L2 and links have room, beside what others that run the same loop ask of it. */
+static guint64 cost_room_lines(const DeviceCost *cost)
 {
-    guint64 all = device_cost_limit(cost, spec, lines) * cost->cta->launch->ctas;
-    for (guint32 r = 0; r < cost->fabric->spec.system.gpus * FLOW_RESOURCES; r++)
-        if (cost->amount[r])
-            all = MIN(all, flow_capacity(cost->fabric->flow, r) / cost->amount[r]);
+    guint64 all = G_MAXUINT64;
+    for (guint32 r = 0; r < FLOW_RESOURCES; r++) {
+        guint64 amount = 0;
+        for (guint32 g = 0; g < cost->fabric->spec.system.gpus; g++)
+            amount += cost->amount[g * FLOW_RESOURCES + r];
+        all = MIN(all, flow_capacity(cost->fabric->flow, r) / MAX(amount, 1));
+    }
     return all;
 }
 
-/* A channel's turn, when the launch's CTAs go through this loop at once while turns are so long. */
-static SimTime cost_turn_ps(DeviceCost *cost, const LoopSpec *spec, guint64 lines, SimTime turn_ps)
+/* Loads that miss are as late as turns of that length make them. */
+static void cost_set_late(DeviceCost *cost, SimTime turn_ps)
+{
+    const HbmLateness *late = &cost->fabric->gpu[cost->gpu].hbm.late;
+    const guint32 lines = cost->missed_lines / cost->missed_loads;
+    SimTime load_ps = 0, packet_ps = 0;
+    for (guint32 i = 0; i < ISSUE_LATE; i++) {
+        cost->loop_steps->late_ps[i] = (guint32)hbm_latest_ps(late, turn_ps, lines, i, ISSUE_LATE);
+        load_ps += cost->loop_steps->late_ps[i];
+        packet_ps += hbm_latest_ps(late, turn_ps, cost->missed_parts, i, ISSUE_LATE);
+    }
+    cost->head_ps = MAX(cost->answer_ps, cost->missed_ps + load_ps / ISSUE_LATE);
+    cost->packet_ps = MAX(cost->answer_ps, cost->missed_ps + packet_ps / ISSUE_LATE);
+}
+
+/* How long turns are at the rate at which the launch's CTAs go through the loop if turns are at_ps long. */
+static SimTime cost_turn_ps(DeviceCost *cost, const LoopSpec *spec, guint64 lines, SimTime at_ps)
 {
     const guint64 hbm = cost->fabric->spec.gpu.hbm_MBps * 1000000000u;
-    cost->loop_steps->turn_ps = turn_ps;
-    const guint64 all = cost_all_lines(cost, spec, lines);
-    return hbm_turn_ps(&cost->loop_steps->late, flow_part(all * cost->hbm[HBM_READ], PS_PER_S, hbm),
+    cost_set_late(cost, at_ps);
+    const guint64 all = MIN(device_cost_limit(cost, spec, lines) * cost->cta->launch->ctas, cost->room_lines);
+    return hbm_turn_ps(&cost->fabric->gpu[cost->gpu].hbm.late, flow_part(all * cost->hbm[HBM_READ], PS_PER_S, hbm),
                        flow_part(all * cost->hbm[HBM_WRITE], PS_PER_S, hbm), PS_PER_S);
 }
 
-/* How late loads are depends on how much the GPU's HBM reads and writes, and this on how late they are: the launch's
- * CTAs are taken to go through this loop at once, and other GPUs to read and write as much of this one's memory as it
- * does of theirs. What is looked for is the turn at which both agree, to some ns, so that few kinds of loops have to be
- * replayed. */
+/* How late loads are depends on how much HBM reads and writes, and this on how late they are: the launch's CTAs are
+ * taken to go through this loop at once, and other GPUs to read and write as much of this one's memory as it does
+ * of theirs. What is looked for is the length of turns at which both agree, to some ns, so that few kinds of loops
+ * have to be replayed. */
 void device_cost_late(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
-    const HbmLateness *late = &cost->fabric->gpu[cost->gpu].hbm.late;
-    const SimTime step_ps = 8000;
-    IssueLoop *loop = cost->loop_steps;
-    if (cost->missed_ps == 0 || !hbm_is_late(late))
+    const SimTime step_ps = 16000;
+    if (cost->missed_ps == 0 || !hbm_is_late(&cost->fabric->gpu[cost->gpu].hbm.late))
         return;
-    loop->late = *late;
-    SimTime low = 0, high = cost_turn_ps(cost, spec, lines, 0) / step_ps + 1; /* steps: it is longer; it is not */
+    cost->answer_ps = cost->head_ps;
+    cost->room_lines = cost_room_lines(cost);
+    SimTime low = 0, high = cost_turn_ps(cost, spec, lines, 0) / step_ps + 1; /* steps: they are longer; they are not */
     while (high - low > 1) {
         const SimTime at = (low + high) / 2;
         *(cost_turn_ps(cost, spec, lines, at * step_ps) > at * step_ps ? &low : &high) = at;
     }
-    loop->turn_ps = (2 * low + 1) * step_ps / 2;
-    cost->line_ps = MAX(cost->head_ps, cost->missed_ps + hbm_latest_ps(late, loop->turn_ps, cost->missed_parts));
-    cost->head_ps = MAX(cost->head_ps, cost->missed_ps + hbm_latest_ps(late, loop->turn_ps, cost->missed_lines));
+    cost_set_late(cost, low * step_ps);
 }
 
 /* How much later than its first answers a loop's first store to others is issued: all warps' stores to the own memory

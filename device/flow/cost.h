@@ -36,15 +36,16 @@ typedef struct {
     guint64 ingress_ps;                            /* of a stored packet at the switch's port */
     guint64 out_flits;                             /* and of their flits */
     IssueLoop *loop_steps;                         /* its steps */
-    SimTime head_ps, tail_ps;                      /* the first load's answer, and the last store's */
-    SimTime answer_ps;                             /* of a load, if it is not late */
+    SimTime head_ps, tail_ps;
+    guint64 room_lines;    /* a second, of the launch */
     guint64 hbm[HBM_WAYS]; /* thousandths of bytes of HBM: of this GPU, if the others run the same loop */
     guint32 warp_packets;  /* of one instruction of a warp */
-    guint32 late_lines;    /* of HBM that this instruction of a warp asks for, */
-    guint32 missed_lines;  /* the most of one, */
-    guint32 missed_parts;  /* and that a packet's answer waits for; */
+    guint32 missed_lines;  /* of HBM that an element's loads of a warp ask for, */
+    guint32 missed_parts;  /* that a packet's answer waits for, */
+    guint32 missed_loads;  /* and in how many instructions, */
     SimTime missed_ps;     /* what the farthest of them takes if it is not late; 0: no load misses, */
-    SimTime line_ps;       /* and a packet in the mean; 0: as long as the head (device_cost_late) */
+    SimTime answer_ps;     /* the head if nothing is late, */
+    SimTime packet_ps;     /* and a packet in the mean; 0: as the head (device_cost_late) */
     SimTime away_ps;       /* to its first store to others: device_cost_limit */
 } DeviceCost;
 

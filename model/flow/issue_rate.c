@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/flow/rates.h"
+#include "sim/rng.h"
 
 #define SM_TURNS_FEW 32u /* of each warp, simulated for loops that have no more; */
 #define SM_TURNS                                                                                                       \
@@ -24,8 +25,7 @@ typedef struct {
     IssueWarp warp[SM_WARPS_MAX];
     guint32 ready[SM_WARPS_MAX], n_ready; /* in order */
     guint32 last;                         /* that issued */
-    guint32 turns;                        /* of all warps */
-    guint64 line;                         /* of HBM, that is read next */
+    guint32 turns, late;                  /* of all warps: and loads that were late */
     SimTime now_ps, away_ps;
 } IssueReplay;
 
@@ -100,16 +100,10 @@ static gboolean issue_waits(const IssueReplay *replay, IssueWarp *warp, guint32 
     return there_ps > replay->now_ps;
 }
 
-/* When the last of what a load asks for is there. */
-static SimTime issue_there_ps(IssueReplay *replay, const IssueStep *step)
+/* Drawn anew for each load, and the same in each replay. */
+static SimTime issue_late_ps(IssueReplay *replay)
 {
-    const IssueLoop *kind = replay->kind;
-    SimTime late_ps = 0;
-    for (guint32 l = 0; l < step->lines; l++) {
-        const SimTime one_ps = hbm_drawn_ps(&kind->late, kind->turn_ps, replay->line++, replay->now_ps);
-        late_ps = MAX(late_ps, one_ps);
-    }
-    return replay->now_ps + kind->answer_ps + late_ps;
+    return replay->kind->late_ps[rng_hash(replay->late++) % ISSUE_LATE];
 }
 
 /* A warp's next step; the LSU's time of it. */
@@ -128,7 +122,8 @@ static SimTime issue_memory(IssueReplay *replay, IssueWarp *warp)
         return 0;
     }
     if (step->kind == UOP_LOAD || step->kind == UOP_MC_LOAD)
-        warp->there_ps[step->reg * replay->kind->unroll + warp->k] = issue_there_ps(replay, step);
+        warp->there_ps[step->reg * replay->kind->unroll + warp->k] = replay->now_ps + replay->kind->answer_ps +
+                                                                     (step->late ? issue_late_ps(replay) : 0);
     if (step->away && replay->away_ps == 0)
         replay->away_ps = replay->now_ps;
     warp->asked_ps = MAX(warp->front_ps, warp->not_before_ps);

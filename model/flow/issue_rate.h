@@ -3,30 +3,28 @@
  * Each warp goes through the same steps again and again: memory instructions that the LSU takes one at a time and that
  * are a gap apart, waits for what was loaded, other work. Where the LSU's time and the warps' waits are about as long,
  * warps meet at the LSU while it is idle at other times: neither of the two bounds is reached.
- * Found by simulating it: warps and LSU as in sm.c and warp.c, answers that come after a time, of HBM each as late as
- * it happens to be, so that warps get out of step as they do in packets. Tens of microseconds, of long loops a
- * millisecond. */
+ * Found by simulating it: warps and LSU as in sm.c and warp.c, answers that come after a time. Tens of microseconds,
+ * of long loops a millisecond. */
 #ifndef MODEL_FLOW_ISSUE_RATE_H
 #define MODEL_FLOW_ISSUE_RATE_H
 
-#include "model/gpu/hbm.h"
 #include "model/sm/loop.h"
+
+#define ISSUE_LATE 16u
 
 /* A step of all warps; memory instructions and ARITH once for each of `unroll` elements. */
 typedef struct {
-    guint32 kind;      /* a UopKind */
-    guint16 reg, with; /* as in LoopPart */
-    guint32 after_ps;  /* of WORK, */
-    guint16 away;      /* it stores to others */
-    guint16 lines;     /* of HBM that a warp's load asks for, each late by itself (model/gpu/hbm.h) */
-    guint64 value_ps;  /* and of DELAY; of memory instructions: the LSU's time */
+    guint32 kind;       /* a UopKind */
+    guint16 reg, with;  /* as in LoopPart */
+    guint32 after_ps;   /* of WORK, */
+    guint16 away, late; /* it stores to others; what it loads is late, too */
+    guint64 value_ps;   /* and of DELAY; of memory instructions: the LSU's time */
 } IssueStep;
 
 typedef struct {
     guint32 warps, unroll, regs, steps;
-    SimTime answer_ps; /* of a load that is not late */
-    HbmLateness late;  /* of loads with lines, when a channel's turn is so long */
-    SimTime turn_ps;
+    SimTime answer_ps;           /* of a load, */
+    guint32 late_ps[ISSUE_LATE]; /* and how much later one is that is late: each of these as often as the others */
     IssueStep step[LOOP_PARTS_MAX];
 } IssueLoop;
 

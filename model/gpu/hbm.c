@@ -67,24 +67,19 @@ static SimTime hbm_turn_left_ps(const HbmLateness *late, SimTime turn_ps, guint6
     return turn_ps ? turn_ps - 1 - (now_ps + (rng_hash(late->salt + line) >> 32)) % turn_ps : 0;
 }
 
-SimTime hbm_drawn_ps(const HbmLateness *late, SimTime turn_ps, guint64 line, SimTime now_ps)
-{
-    const SimTime left_ps = hbm_refresh_left_ps(late, line, now_ps);
-    return left_ps + hbm_turn_left_ps(late, turn_ps, line, now_ps + left_ps);
-}
-
 SimTime hbm_late_ps(const Hbm *hbm, guint64 line, SimTime now_ps)
 {
     const HbmLateness *late = &hbm->late;
     const SimTime turn_ps = hbm_turn_ps(late, hbm_busy_ps(hbm, HBM_READ, now_ps), hbm_busy_ps(hbm, HBM_WRITE, now_ps),
                                         HBM_WINDOW_PS);
-    return hbm_drawn_ps(late, turn_ps, line, now_ps);
+    const SimTime left_ps = hbm_refresh_left_ps(late, line, now_ps);
+    return left_ps + hbm_turn_left_ps(late, turn_ps, line, now_ps + left_ps);
 }
 
 /* ---- the latest of several */
 
 #define HBM_ONE ((guint64)1 << 30) /* of a probability */
-#define HBM_STEPS 32
+#define HBM_NEAR_PS 128
 
 /* A line that meets no refresh is late by a part of a turn, evenly. How often it is so by at_ps or less, */
 static guint64 hbm_turn_share(SimTime turn_ps, SimTime at_ps)
@@ -120,11 +115,13 @@ static guint64 hbm_power(guint64 share, guint32 n)
     return power;
 }
 
-SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, guint32 lines)
+SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, guint32 lines, guint32 part, guint32 parts)
 {
-    const SimTime most_ps = MIN(late->refresh_ps, late->refresh_period_ps) + turn_ps;
-    guint64 later = 0;
-    for (guint32 i = 0; i < HBM_STEPS && most_ps; i++)
-        later += HBM_ONE - hbm_power(hbm_share(late, turn_ps, most_ps * (2 * i + 1) / (2 * HBM_STEPS)), lines);
-    return most_ps * (later / HBM_STEPS) / HBM_ONE;
+    const guint64 often = HBM_ONE * (2 * part + 1) / (2 * parts);
+    SimTime low_ps = 0, high_ps = MIN(late->refresh_ps, late->refresh_period_ps) + turn_ps;
+    while (high_ps - low_ps > HBM_NEAR_PS) {
+        const SimTime at_ps = (low_ps + high_ps) / 2;
+        *(hbm_power(hbm_share(late, turn_ps, at_ps), lines) < often ? &low_ps : &high_ps) = at_ps;
+    }
+    return (low_ps + high_ps) / 2;
 }

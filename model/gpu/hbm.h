@@ -43,13 +43,12 @@ SimTime hbm_serve(Hbm *hbm, HbmWay way, guint32 bytes, SimTime now_ps);
 static inline SimTime hbm_ready_ps(const Hbm *hbm) { return simfine_to_ps(hbm->ready_at); }
 /* How much later a read of that line is which came at now_ps, the time of the last request. */
 SimTime hbm_late_ps(const Hbm *hbm, guint64 line, SimTime now_ps);
-/* The same while a channel's turn is so long. */
-SimTime hbm_drawn_ps(const HbmLateness *late, SimTime turn_ps, guint64 line, SimTime now_ps);
 static inline gboolean hbm_is_late(const HbmLateness *late) { return late->refresh_ps || late->turn_ps; }
 
 /* A channel's turn, when reads and writes take so much of each second of HBM's time, in ps. */
 SimTime hbm_turn_ps(const HbmLateness *late, guint64 reads_ps, guint64 writes_ps, guint64 second_ps);
-/* The mean of the latest of so many lines that are asked for together. */
-SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, guint32 lines);
+/* How late the latest of so many lines is that are asked for together, in the middle of that one of so many equal parts
+ * of all cases. */
+SimTime hbm_latest_ps(const HbmLateness *late, SimTime turn_ps, guint32 lines, guint32 part, guint32 parts);
 
 #endif

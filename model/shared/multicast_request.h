@@ -4,8 +4,8 @@
  * this model carry only a number for. The tags and counters of the same request are the switch's own (McRecord).
  * An entry is filled when the switch replicates a request that members cannot serve from the packet alone (where bytes
  * are kept, or MEMORY_LOOK_UP, or MEMORY_IN_HBM), or when a member is silent; it is valid until the last member has
- * answered. Members write the operands of an ld_reduce into data slots that are listed here, and the switch sums
- * them. */
+ * answered. Members write the operands of an ld_reduce into data slots that are listed here, and the switch
+ * sums them. */
 #ifndef MODEL_SHARED_MULTICAST_REQUEST_H
 #define MODEL_SHARED_MULTICAST_REQUEST_H
 
