@@ -213,6 +213,9 @@ guint32 coll_moe_threads(const CollGroup *group, const CollSpec *spec);
 /* coll/algo/p2p.c: what NCCL takes for a message between each pair of n ranks */
 CollProto coll_p2p_proto(const CollSpec *spec, guint32 n);
 guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n);
+/* Which round's channels come after those of `turn` others: they begin at the round's number with its bits reversed
+ * (ncclP2pChannelBaseForRound). */
+guint32 coll_p2p_round(guint32 turn, guint32 rounds);
 /* Bytes that give each CTA one chunk: with less there is nothing to overlap a copy out with. */
 guint64 coll_p2p_turn(guint32 ctas);
 /* nccl.c: a version of NCCL, as the files of coll/nccl/ have it; coll_nccl_versions is made from them */

@@ -88,7 +88,7 @@ static void buffered_begin(const Buffered *b, const BufferedGroup *group)
 {
     fo_only(b->cta, group->first, group->workers);
     fo_sync_active(b->cta, group->barrier);
-    prim_cta_slice(b->cta, b->step == 0);
+    prim_cta_slice(b->cta, b->coll, b->step == 0);
 }
 
 /* The slot is done: returns the first thread of those that post. */
@@ -280,7 +280,7 @@ static void program_nvls_buffered(FoCta *cta, const void *args)
                                                           : 0);
     buffered_group(&b, &b.gather, FALSE, 3, &at_warp, all - reduce - at_warp);
     buffered_group(&b, &b.reduce, all_reduce || coll->spec.op == COLL_ALL_GATHER, 5, &at_warp, reduce);
-    prim_cta_begin(cta);
+    prim_cta_begin(cta, coll);
     guint64 total = all_reduce ? coll->spec.bytes : coll->spec.bytes / coll->n, unit = 16;
     guint64 part = (total + fo_ctas(cta) * unit - 1) / (fo_ctas(cta) * unit) * unit;
     guint64 at = MIN(fo_cta(cta) * part, total), end = MIN(at + part, total);
@@ -292,7 +292,7 @@ static void program_nvls_buffered(FoCta *cta, const void *args)
         at += bytes;
     }
     fo_all(cta);
-    prim_cta_end(cta);
+    prim_cta_end(cta, coll);
 }
 
 static guint64 buffered_scratch(const Coll *coll) { return coll->ctas * buffered_slots(coll); }

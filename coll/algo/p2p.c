@@ -5,7 +5,8 @@
  * r-th next rank, from the r-th last) run on different CTAs at the same time; a rank's part for itself is
  * copied. A gather is the sends of all to the root and its receives, a scatter the other way round, as nccl-tests and
  * ncclGather have them: rounds of an all-to-all in which only the root's messages are.
- * Left out: of a CTA that only sends, or only receives, NCCL may give more warps to it. */
+ * Left out: of a CTA that only sends, or only receives, NCCL may give more warps to it; parts of more than 16 MiB,
+ * which NCCL halves until rounds share its 32 channels and their warps: here they have more CTAs instead. */
 #include "coll/algo/primitives.h"
 
 #define P2P_CHANNELS 32u /* p2pnChannels: NCCL's 24 channels for 18 links, rounded up */
@@ -54,10 +55,26 @@ typedef struct {
     gboolean sends, receives;
 } P2p;
 
+guint32 coll_p2p_round(guint32 turn, guint32 rounds)
+{
+    guint32 bits = 0, round = 0;
+    while (1u << bits < rounds)
+        bits++;
+    for (guint32 place = 0; place < 1u << bits; place++) {
+        round = 0;
+        for (guint32 bit = 0; bit < bits; bit++)
+            round |= (place >> bit & 1) << (bits - 1 - bit);
+        if (round < rounds && turn-- == 0)
+            break;
+    }
+    return round;
+}
+
 static P2p p2p_of(const FoCta *cta, const Coll *coll, guint32 rank)
 {
     guint32 n = coll->n, rounds = p2p_rounds(coll->spec.op, n), c = fo_cta(cta);
-    guint32 parts = fo_ctas(cta) / rounds, round = rounds == 1 ? 1 : c / parts, part = c % parts;
+    guint32 parts = fo_ctas(cta) / rounds, round = rounds == 1 ? 1 : coll_p2p_round(c / parts, rounds),
+            part = c % parts;
     guint64 message = coll_p2p_message(&coll->spec, n), unit = (guint64)parts * P2P_PART_UNIT;
     guint64 each = (message + unit - 1) / unit * P2P_PART_UNIT, start = MIN(part * each, message);
     P2p p2p = {.rank = rank,
@@ -132,6 +149,8 @@ static void program_p2p(FoCta *cta, const void *args)
         guint64 bytes = MIN(chunk, p2p.bytes - at);
         PrimMove out = {.send = TRUE, .input = coll->in.va[a->rank] + p2p.in + at, .bytes = bytes};
         PrimMove in = {.receive = TRUE, .output = coll->out.va[a->rank] + p2p.out + at, .bytes = bytes};
+        send.beside = p2p.receives && at > 0; /* the slice before is being received */
+        receive.beside = p2p.sends && at + chunk < p2p.bytes;
         if (p2p.sends)
             prim_move(&send, &out);
         if (p2p.receives)

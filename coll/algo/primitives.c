@@ -4,6 +4,7 @@
 #define PRIM_UNROLL 8u                /* ncclCollUnroll, compute capability 8.0 and later */
 #define PRIM_SIMPLE_STEP (512u << 10) /* NCCL_BUFFSIZE 4 MiB / NCCL_STEPS; NCCL_P2P_NVL_CHUNKSIZE */
 #define PRIM_SLICE_PARTS 32u          /* a slice is not cut finer than 1/32 of its steps */
+#define PRIM_CLOCK_PS 505u            /* a cycle of the H100 whose times these are, 1980 MHz */
 #define LL_LINES_THREAD 8u            /* NCCL_LL_LINES_PER_THREAD */
 #define LL_THREADS 512u               /* NCCL_LL_MAX_NTHREADS */
 #define LL128_THREADS 640u            /* NCCL_LL128_MAX_NTHREADS */
@@ -13,11 +14,17 @@
  * communicator and its work, then its warps look their connections up one after the other; each slice (Simple) and each
  * step (LL, LL128) has its instructions, more of them where a kernel runs a kind of primitive for the first time, and
  * so has each unit of lines of a warp (device/ll.c).
+ * Nanoseconds are those of the GPU that was measured: elsewhere they are so many cycles of the SM's clock.
  * source: docs/measurements/nccl_stages.csv, clocks read in NCCL's own kernels on H100; of sends and receives, a kernel
- * of their own, nccl2.csv: 7.7 us for messages of 32 KiB in a graph. Other GPUs are taken to be alike. */
+ * of their own, nccl_send.csv: their first slice comes 4.6 us after it begins, 0.35 for the clocks, as with rings.
+ * beside_ns: a slice's pointers and roles are in shared memory and read one after the other; such a load takes 15 ns,
+ * and 119 to 125 beside nine warps that send and nine that receive (lsu_beside.csv). By NCCL's clocks (nccl_send.csv) a
+ * sender has 2.39 us before a slice's copy, 0.64 until its warps have met and 0.64 until it is posted; less 0.8 for the
+ * clocks, 0.9 for step_ns and 0.5 for the barriers and polls that are simulated. */
 typedef struct {
     guint32 begin_ns, begin_warp_ns; /* a kernel's first instruction to its first primitive; and for each warp */
     guint32 step_ns, empty_ns;       /* a slice or step; one without data */
+    guint32 beside_ns;               /* in addition one with data while another group of its CTA copies */
     guint32 first_ns, first_sum_ns;  /* in addition the first of its kind; and if that adds */
     guint32 unit_ns, sum_ns;         /* a unit of lines; and where it adds */
     guint32 end_ns, end_warp_ns;     /* the last primitive to the kernel's end */
@@ -30,7 +37,8 @@ static const PrimProgram prim_simple = {.begin_ns = 3050,
                                         .first_ns = 450,
                                         .end_ns = 630,
                                         .end_warp_ns = 94};
-static const PrimProgram prim_p2p = {.begin_ns = 1500, .step_ns = 900, .empty_ns = 300, .first_ns = 450, .end_ns = 200};
+static const PrimProgram prim_p2p = {
+    .begin_ns = 4250, .step_ns = 900, .beside_ns = 1500, .empty_ns = 300, .first_ns = 450, .end_ns = 200};
 static const PrimProgram prim_ll = {
     .begin_ns = 1880, .begin_warp_ns = 6, .step_ns = 350, .empty_ns = 350, .end_ns = 200};
 static const PrimProgram prim_ll128 = {.begin_ns = 2400,
@@ -128,14 +136,20 @@ static void prim_wait(Prim *prim, const PrimMove *move, gboolean tails)
         fo_sync_active(cta, prim->barrier);
 }
 
-static guint64 prim_begin_ps(const FoCta *cta, const PrimProgram *program)
+/* What takes the measured GPU so long takes this one as many cycles. */
+static guint64 prim_ps(const Coll *coll, guint64 ns)
 {
-    return (program->begin_ns + fo_threads(cta) / WARP_LANES * program->begin_warp_ns) * 1000ull;
+    return ns * 1000 * coll->fabric->spec.sm.clock_ps / PRIM_CLOCK_PS;
 }
 
-static guint64 prim_end_ps(const FoCta *cta, const PrimProgram *program)
+static guint64 prim_begin_ps(const FoCta *cta, const Coll *coll, const PrimProgram *program)
 {
-    return (program->end_ns + fo_threads(cta) / WARP_LANES * program->end_warp_ns) * 1000ull;
+    return prim_ps(coll, program->begin_ns + fo_threads(cta) / WARP_LANES * program->begin_warp_ns);
+}
+
+static guint64 prim_end_ps(const FoCta *cta, const Coll *coll, const PrimProgram *program)
+{
+    return prim_ps(coll, program->end_ns + fo_threads(cta) / WARP_LANES * program->end_warp_ns);
 }
 
 /* What a slice or step of the active warps takes beside its accesses. */
@@ -144,9 +158,11 @@ static void prim_work(Prim *prim, const PrimMove *move, guint64 bytes)
     const PrimProgram *program = prim_program(prim->coll);
     guint32 kind = 1u << (move->receive | move->send << 1 | (move->input != 0) << 2 | (move->output != 0) << 3);
     guint32 first_ns = program->first_ns + (move->receive && move->input ? program->first_sum_ns : 0);
-    guint64 work_ns = bytes ? program->step_ns + (prim->ran & kind ? 0 : first_ns) : program->empty_ns;
+    guint64 work_ns = program->empty_ns;
+    if (bytes)
+        work_ns = program->step_ns + (prim->beside ? program->beside_ns : 0) + (prim->ran & kind ? 0 : first_ns);
     prim->ran |= bytes ? kind : 0;
-    fo_sleep_ps(prim->cta, work_ns * 1000);
+    fo_sleep_ps(prim->cta, prim_ps(prim->coll, work_ns));
 }
 
 void prim_end(Prim *prim)
@@ -156,7 +172,7 @@ void prim_end(Prim *prim)
     for (guint32 i = 0; i < prim->n_from; i++)
         *prim->from[i].saved = prim->from[i].step;
     prim_all(prim);
-    fo_sleep_ps(prim->cta, prim_end_ps(prim->cta, prim_program(prim->coll)));
+    fo_sleep_ps(prim->cta, prim_end_ps(prim->cta, prim->coll, prim_program(prim->coll)));
     fo_all(prim->cta);
 }
 
@@ -177,7 +193,7 @@ void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 
         prim->seen[i] = fo_reg(cta, 8);
     }
     prim_all(prim);
-    fo_sleep_ps(cta, prim_begin_ps(cta, prim_program(prim->coll)));
+    fo_sleep_ps(cta, prim_begin_ps(cta, coll, prim_program(coll)));
 }
 
 /* By the group's last warp, after all its warps have met. `fence`: data went out that the tails announce. */
@@ -251,7 +267,7 @@ static void prim_step_ll(Prim *prim, const PrimMove *move)
                .type = (FoType)coll->spec.type,
                .op = (FoOp)coll->spec.reduce};
     gboolean sums = coll->spec.op == COLL_ALL_REDUCE || coll->spec.op == COLL_REDUCE_SCATTER;
-    ll.unit_ps = (program->unit_ns + (move->receive && move->input ? program->sum_ns : 0)) * 1000;
+    ll.unit_ps = prim_ps(coll, program->unit_ns + (move->receive && move->input ? program->sum_ns : 0));
     ll.element = sums ? numeric_type_bytes(coll->spec.type) : 1; /* NCCL copies int8 (enqueue.cc) */
     prim_wait(prim, move, FALSE);
     prim_work(prim, move, move->bytes);
@@ -284,11 +300,11 @@ void prim_move(Prim *prim, const PrimMove *move)
     }
 }
 
-void prim_cta_begin(FoCta *cta) { fo_sleep_ps(cta, prim_begin_ps(cta, &prim_simple)); }
+void prim_cta_begin(FoCta *cta, const Coll *coll) { fo_sleep_ps(cta, prim_begin_ps(cta, coll, &prim_simple)); }
 
-void prim_cta_slice(FoCta *cta, gboolean first)
+void prim_cta_slice(FoCta *cta, const Coll *coll, gboolean first)
 {
-    fo_sleep_ps(cta, (prim_simple.step_ns + (first ? prim_simple.first_ns : 0)) * 1000ull);
+    fo_sleep_ps(cta, prim_ps(coll, prim_simple.step_ns + (first ? prim_simple.first_ns : 0)));
 }
 
-void prim_cta_end(FoCta *cta) { fo_sleep_ps(cta, prim_end_ps(cta, &prim_simple)); }
+void prim_cta_end(FoCta *cta, const Coll *coll) { fo_sleep_ps(cta, prim_end_ps(cta, coll, &prim_simple)); }

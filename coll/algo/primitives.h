@@ -35,6 +35,7 @@ typedef struct {
     guint32 barrier;        /* its first named barrier */
     guint32 slice_steps;    /* slots that one slice takes (Simple) */
     guint32 slices;         /* of a chunk */
+    gboolean beside;        /* another group of the CTA copies during the next move */
     guint64 step_bytes;     /* of a slot */
     guint32 n_from, n_to;
     PrimPeer from[PRIM_PEERS], to[PRIM_PEERS];
@@ -63,9 +64,9 @@ void prim_move(Prim *prim, const PrimMove *move);
 void prim_end(Prim *prim); /* after the last move */
 /* For programs that move their slices themselves: what NCCL's code of protocol Simple takes the active warps before the
  * first slice, before each slice's accesses (more where it is the first), and after the last. */
-void prim_cta_begin(FoCta *cta);
-void prim_cta_slice(FoCta *cta, gboolean first);
-void prim_cta_end(FoCta *cta);
+void prim_cta_begin(FoCta *cta, const Coll *coll);
+void prim_cta_slice(FoCta *cta, const Coll *coll, gboolean first);
+void prim_cta_end(FoCta *cta, const Coll *coll);
 /* Bytes of slot and of data in it that the protocol uses for one step. */
 guint64 prim_step_bytes(CollProto proto);
 guint64 prim_step_data(CollProto proto);
