@@ -251,7 +251,7 @@ static inline void gpu_count_turn(Gpu *gpu, GpuRoomWaiter *waiter, guint32 shari
 {
     GpuTurns *side = &gpu->side[waiter->side];
     gpu_count_one(gpu->limit.ports, 1, &side->turns, &gpu->most_turns);
-    gpu_count_one(gpu->limit.ports * GPU_TURN, GPU_TURN / MAX(sharing, 1), &waiter->turns, &side->most_turns);
+    gpu_count_one((guint64)gpu->limit.ports * GPU_TURN, GPU_TURN / MAX(sharing, 1), &waiter->turns, &side->most_turns);
 }
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
  * moves no bytes needs no transaction: `plain` is called with `owner`. */
