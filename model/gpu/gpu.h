@@ -235,7 +235,7 @@ static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 {
     return link == GPU_LINK_LOCAL || link_has_room(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
 }
-gboolean gpu_port_waits(const GpuPort *port); /* somebody does, for room */
+gboolean gpu_port_waits(const GpuPort *port); /* whether any request waits for room at this port */
 /* Puts a waiter into the queue for room at a link. It is called once. */
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
 /* What others got less than the one that got most is remembered up to `window`. */

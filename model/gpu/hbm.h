@@ -6,10 +6,10 @@
  * ones are overtaken: it waits while its bank refreshes, and then for its channel's turn of reads. Where reads and
  * writes come, a channel takes them by turns, and turns are the longer, the more of the lesser kind there is and the
  * less of its time is free.
- * Left out: which channel and bank a line is in: measured, a read is late whatever its address and when, so that when a
- * bank refreshes and when a turn begins is drawn for each line. What reads wait where only reads come (a tenth of
- * that), and where only writes do (a third), until HBM is nearly full. Writes are never late, since nobody waits for
- * them. Which half of the L2 a line belongs to (85 ns between them).
+ * Left out: which channel and bank a line is in: measured, a read is late whatever its address and when, so that when
+ * a bank refreshes and when a turn begins is drawn for each line. What reads wait where only reads come (a tenth of
+ * that), and where only writes do (a third), until HBM is nearly full. Writes are never late: no instruction waits
+ * until the HBM has one. Which half of the L2 a line belongs to (85 ns between them).
  * Source: rate and latency of the preset; docs/measurements/hbm_alone.csv, hbm_late.csv. */
 #ifndef MODEL_GPU_HBM_H
 #define MODEL_GPU_HBM_H

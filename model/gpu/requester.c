@@ -63,7 +63,7 @@ gboolean gpu_port_waits(const GpuPort *port)
     return port->room[GPU_SIDE_ENGINES].head || port->room[GPU_SIDE_HALF_0].head || port->room[GPU_SIDE_HALF_1].head;
 }
 
-/* Of the side that has had the fewest turns, the one that has; somebody waits. */
+/* The waiter with the fewest turns, of the side with the fewest turns. At least one must be waiting at the port. */
 static GpuRoomWaiter *gpu_next_waiter(Gpu *gpu, GpuPort *port)
 {
     GpuRoomWaiter *best = NULL, *best_before = NULL, *before = NULL;
