@@ -240,8 +240,23 @@ gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart
         return FALSE;
     step.away = cost->remote_stores > away;
     step.late = cost->missed_loads > missed;
+    if (loop_part_is_memory(part))
+        cost->loop_steps->last = cost->loop_steps->steps;
     cost->loop_steps->step[cost->loop_steps->steps++] = step;
     return TRUE;
+}
+
+SimTime device_cost_gap_ps(const DeviceCost *cost, guint32 step)
+{
+    const IssueLoop *loop = cost->loop_steps;
+    const SmSpec *sm = &cost->fabric->spec.sm;
+    while (step > 0 && step <= loop->last) {
+        const IssueStep *before = &loop->step[--step];
+        if (before->kind != UOP_ARITH && before->kind != UOP_WORK && before->kind != UOP_DELAY)
+            return sm_gap_ps(2 * sm->clock_ps, before->kind == UOP_STORE || before->kind == UOP_MC_STORE,
+                             before->value_ps);
+    }
+    return sm->warp_issue_ps;
 }
 
 guint64 device_cost_issue_ps(const DeviceCost *cost)

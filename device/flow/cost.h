@@ -53,6 +53,8 @@ typedef struct {
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part);
 /* Once all parts are added: its loads that miss are late. */
 void device_cost_late(DeviceCost *cost, const LoopSpec *spec, guint64 lines);
+/* From the memory instruction before this step, or of the turn before, to the next one. */
+SimTime device_cost_gap_ps(const DeviceCost *cost, guint32 step);
 /* LSU time of a line. */
 guint64 device_cost_issue_ps(const DeviceCost *cost);
 /* Lines a second that one CTA can do alone, when it has so many. */

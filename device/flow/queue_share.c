@@ -238,7 +238,7 @@ guint32 device_queue_asks(const FoCta *cta, const DeviceCost *cost, const LoopSp
 
 /* Work beside memory instructions, as far as it is longer than the gap between two of these: before the turn's last
  * load, until the first part that waits for what was loaded, and from there on. */
-static void queue_work(const LoopSpec *spec, guint64 gap_ps, LoadKind *how)
+static void queue_work(const DeviceCost *cost, const LoopSpec *spec, LoadKind *how)
 {
     guint32 last = 0, waits = spec->n_parts;
     for (guint32 p = 0; p < spec->n_parts; p++)
@@ -251,7 +251,7 @@ static void queue_work(const LoopSpec *spec, guint64 gap_ps, LoadKind *how)
         const LoopPart *part = &spec->part[p];
         guint64 *work_ps = p < last ? &how->work_ps : p < waits ? &how->meanwhile_ps : &how->then_ps;
         if (part->kind == UOP_WORK)
-            *work_ps += part->base - MIN(part->base, gap_ps);
+            *work_ps += part->base - MIN(part->base, device_cost_gap_ps(cost, p));
         else if (part->kind == UOP_DELAY)
             *work_ps += part->base;
     }
@@ -268,7 +268,7 @@ static gboolean queue_loads(const FoCta *cta, const DeviceCost *cost, const Loop
                     .own = cost->own_loads,
                     .stores = cost->own_stores,
                     .strided = (guint32)queue_is_strided(cta, spec)};
-    queue_work(spec, cost->fabric->spec.sm.warp_issue_ps, &how);
+    queue_work(cost, spec, &how);
     gboolean whole = spec->width * WARP_LANES % LINE_BYTES == 0 && cost->packets == 1000 && !cost->partial;
     gboolean plain = !spec->unroll_step && !spec->warp_step;
     for (guint32 p = 1; p < spec->n_parts; p++) /* it waits once, for all */

@@ -106,6 +106,15 @@ static SimTime issue_late_ps(IssueReplay *replay)
     return replay->kind->late_ps[rng_hash(replay->late++) % ISSUE_LATE];
 }
 
+/* From this memory instruction to the next one, as sm_after_ps() in model/sm/sm.c. */
+static SimTime issue_gap_ps(const IssueReplay *replay, const IssueWarp *warp)
+{
+    const IssueStep *step = &replay->kind->step[warp->step];
+    if (warp->step >= replay->kind->last && warp->k + 1 >= replay->kind->unroll)
+        return replay->spec->warp_issue_ps;
+    return sm_gap_ps(2 * replay->spec->clock_ps, step->kind == UOP_STORE || step->kind == UOP_MC_STORE, step->value_ps);
+}
+
 /* A warp's next step; the LSU's time of it. */
 static SimTime issue_memory(IssueReplay *replay, IssueWarp *warp)
 {
@@ -121,14 +130,15 @@ static SimTime issue_memory(IssueReplay *replay, IssueWarp *warp)
             issue_next(replay, warp, 1);
         return 0;
     }
-    if (step->kind == UOP_LOAD || step->kind == UOP_MC_LOAD)
+    gboolean loads = step->kind == UOP_LOAD || step->kind == UOP_MC_LOAD;
+    if (loads)
         warp->there_ps[step->reg * replay->kind->unroll + warp->k] = replay->now_ps + replay->kind->answer_ps +
                                                                      (step->late ? issue_late_ps(replay) : 0);
     if (step->away && replay->away_ps == 0)
         replay->away_ps = replay->now_ps;
     warp->asked_ps = MAX(warp->front_ps, warp->not_before_ps);
     warp->issued_ps = warp->front_ps = replay->now_ps;
-    warp->not_before_ps = replay->now_ps + replay->spec->warp_issue_ps;
+    warp->not_before_ps = replay->now_ps + issue_gap_ps(replay, warp);
     issue_next(replay, warp, 1);
     const IssueStep *next = &replay->kind->step[warp->step];
     if (warp->k == 0 && next->kind == UOP_WORK && next->after_ps == 0) /* needs nothing of what waits at the LSU */

@@ -228,8 +228,11 @@ static void load_issue(LoadReplay *replay, guint32 w, guint64 at_ps)
         warp->step = 0;
         warp->turn++;
     }
-    *lsu_ps = at_ps + LOAD_LINES * (warp->step < loads ? spec->load_ps : spec->local_store_ps);
-    warp->ready_ps = at_ps + spec->warp_issue_ps;
+    gboolean is_load = warp->step < loads;
+    guint64 issue_ps = LOAD_LINES * (is_load ? spec->load_ps : spec->local_store_ps);
+    *lsu_ps = at_ps + issue_ps;
+    gboolean ends = warp->step + 1 == loads + kind->stores * kind->unroll;
+    warp->ready_ps = at_ps + (ends ? spec->warp_issue_ps : sm_gap_ps(2 * spec->clock_ps, !is_load, issue_ps));
     if (warp->step >= own && warp->step < loads)
         load_ask(replay, w, warp->step % kind->unroll, 1 + (warp->step - own) / kind->unroll, at_ps);
     if (++warp->step == loads)

@@ -157,7 +157,7 @@ typedef struct {
     gboolean merge_stores;       /* with what waits there */
     guint64 loads_max;           /* load packets in flight of one SM */
     guint64 stores_max;          /* store packets in flight of one SM */
-    guint64 warp_issue_ps;       /* between two memory instructions of one warp */
+    guint64 warp_issue_ps;       /* from the last memory instruction of a turn of a loop to the next turn */
     guint64 fence_ps;            /* fence.sys with nothing outstanding */
     guint64 fence_issue_ps;      /* between two fences of one of an SM's schedulers */
     guint64 fence_join_ps;       /* how long after its start a flush takes others along */

@@ -8,6 +8,7 @@ struct Loop {
     guint64 at;     /* element of lane 0 in this iteration */
     guint32 unroll; /* of this iteration */
     guint32 part, k;
+    guint32 last; /* part that is a memory instruction */
     gboolean draining; /* waiting for the last loads */
     guint32 drain;
     void (*done)(Warp *warp, void *user, SimTime now_ps);
@@ -120,6 +121,7 @@ gboolean loop_next(Loop *loop, Uop *uop)
     uop->acc = part->acc;
     uop->src = uop->dst = NULL;
     uop->lane_va = NULL;
+    uop->followed = loop->part < loop->last || loop->k + 1 < loop->unroll;
     if (part->kind == UOP_ARITH) {
         uop->dst = part->with == LOOP_NO_REG ? NULL : reg;
         uop->src = part->with == LOOP_NO_REG ? reg : &loop->reg[part->with * spec->unroll + loop->k];
@@ -164,6 +166,16 @@ guint64 loop_share(const LoopSpec *spec, guint32 first, guint32 threads)
     return share;
 }
 
+/* Of those that the LSU does. */
+static guint32 loop_last(const LoopSpec *spec)
+{
+    guint32 last = 0;
+    for (guint32 p = 0; p < spec->n_parts; p++)
+        if (loop_part_is_memory(&spec->part[p]))
+            last = p;
+    return last;
+}
+
 Loop *loop_new(Warp *warp, const LoopSpec *spec)
 {
     g_assert(spec->unroll >= 1 && spec->unroll <= LOOP_UNROLL_MAX && spec->n_parts <= LOOP_PARTS_MAX);
@@ -172,6 +184,7 @@ Loop *loop_new(Warp *warp, const LoopSpec *spec)
     loop->spec = spec;
     loop->at = loop_first(spec, warp->index);
     loop->warp = warp;
+    loop->last = loop_last(spec);
     for (guint32 r = 0; r < n; r++) {
         loop->reg[r].width = (guint8)spec->width;
         loop->reg[r].bytes = spec->keep_bytes ? g_malloc0(REG_BYTES) : NULL;

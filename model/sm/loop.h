@@ -27,6 +27,11 @@ typedef struct {
 } LoopPart;
 #define LOOP_NO_REG 0xffu
 
+static inline gboolean loop_part_is_memory(const LoopPart *part)
+{
+    return part->kind != UOP_ARITH && part->kind != UOP_DELAY && part->kind != UOP_WORK;
+}
+
 typedef struct {
     guint64 elements;       /* of `width` bytes */
     guint64 per_segment;    /* 0: plain */

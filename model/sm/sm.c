@@ -29,14 +29,14 @@ static gboolean warp_goes_on(const Uop *uop)
     return uop->kind == UOP_UNTIL || (uop->kind == UOP_WORK && uop->after_ps == 0);
 }
 
-/* Until a warp's next memory instruction: of device programs, whose other instructions are not modelled, one value;
- * of kernels the time until the LSU takes it, by its packets.
- * Source: h100/memory.csv, loads in flight of one warp (4 and 10 clk for 1 and 4 packets), st.global issue (5, 14). */
+/* Until a warp's next memory instruction. Device programs have a loop's other instructions at the end of its turns. */
 static SimTime sm_after_ps(const Sm *sm, const Warp *warp, SimTime cost_ps)
 {
-    if (!warp->issue_ps)
-        return sm_spec(sm)->warp_issue_ps;
-    return warp->issue_ps + (warp->stored ? cost_ps : 2 * cost_ps);
+    if (warp->issue_ps)
+        return sm_gap_ps(warp->issue_ps, warp->stored, cost_ps);
+    if (warp->followed)
+        return sm_gap_ps(2 * sm_spec(sm)->clock_ps, warp->stored, cost_ps);
+    return sm_spec(sm)->warp_issue_ps;
 }
 
 static void sm_issue(Sm *sm, SimTime now_ps)
@@ -58,6 +58,7 @@ static void sm_issue(Sm *sm, SimTime now_ps)
         SimTime cost_ps = 0;
         sm->last = warp;
         warp->stored = warp->current.kind == UOP_STORE || warp->current.kind == UOP_MC_STORE;
+        warp->followed = warp->current.followed;
         IssueResult result = warp_issue(warp, now_ps, &cost_ps);
         sm->free_ps = now_ps + cost_ps;
         if (cost_ps) {

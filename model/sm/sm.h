@@ -88,7 +88,7 @@ typedef struct {
     guint8 lanes;           /* active: 1..32 */
     guint8 type, op, acc;   /* numeric.h; TXN_ATOM_* */
     guint8 test;            /* PollTest */
-    guint8 spare;           /* all bytes of it are written: they are compared */
+    guint8 followed;        /* of a memory instruction of a loop: others of the same turn come after it */
     gboolean acquire;       /* of a poll or load */
     gboolean seen;          /* of a poll: done at once if what dst holds from the last one is enough */
     guint64 va;             /* of lane 0 */
@@ -128,7 +128,7 @@ struct Warp {
     guint32 stores;     /* outstanding */
     gboolean fencing;
     gboolean parked, unparked;   /* UOP_PARK: it waits; what it waits for came before it did */
-    gboolean stored;             /* its last micro-operation was a store */
+    gboolean stored, followed;   /* its last micro-operation was a store; Uop.followed of it */
     SimTime issue_ps;            /* of kernels: between memory instructions, beside packets; 0: SmSpec.warp_issue_ps */
     SimTime not_before_ps;       /* of its next memory instruction */
     SimTime front_ps;            /* since when it is ready */
@@ -197,6 +197,15 @@ struct Sm {
 
 void sm_init(struct Gpu *gpu);
 void sm_clear(struct Gpu *gpu);
+
+/* From a warp's memory instruction, which takes lsu_ps of the LSU, to the next one if no other instructions stand between
+ * them: they follow each other as soon as the LSU has taken the registers, and issue_ps, two cycles, later.
+ * Source: h100/memory.csv, loads in flight of one warp (4 and 10 clk for 1 and 4 packets), st.global issue (5, 14);
+ * docs/measurements/warp_loops.csv, stores_by_8 of one warp (18 and 19 clk for 4 packets). */
+static inline SimTime sm_gap_ps(SimTime issue_ps, gboolean stores, SimTime lsu_ps)
+{
+    return issue_ps + (stores ? lsu_ps : 2 * lsu_ps);
+}
 
 /* CTAs. cta_new makes the warps; cta_place finds an SM (in order; waits until one has room) and calls
  * on_placed, at once or later. cta_free gives the SM back; all warps must be idle. cta_drop only frees memory: for

@@ -25,7 +25,7 @@ const ParamRow sm_params[] = {
     PARAM_BOOL(SmSpec, merge_stores, "a store merges with one to the same bytes that waits for its port"),
     PARAM_U64(SmSpec, loads_max, "packets", 1, 1u << 20, "load packets in flight of one SM"),
     PARAM_U64(SmSpec, stores_max, "packets", 1, 1u << 20, "store packets in flight of one SM"),
-    PARAM_U64(SmSpec, warp_issue_ps, "ps", 0, 1000000, "between two memory instructions of one warp"),
+    PARAM_U64(SmSpec, warp_issue_ps, "ps", 0, 1000000, "from a warp's last memory instruction of a turn of a loop to the first of the next turn"),
     PARAM_U64(SmSpec, fence_ps, "ps", 0, 100000000, "fence.sys with nothing outstanding"),
     PARAM_U64(SmSpec, fence_issue_ps, "ps", 0, 100000000, "between two fences of one of an SM's schedulers"),
     PARAM_U64(SmSpec, fence_join_ps, "ps", 0, 100000000, "how long after its start a fence's flush takes others along"),

@@ -238,11 +238,11 @@ static void test_places_of_loads(void **state)
 }
 
 /* Proves that warps which wait for their own GPU's memory wait as long as its own HBM takes, and not as others' loads
- * from it do: 4 warps that copy what L2 does not have, within 1 % of their packets (-6 % otherwise). */
+ * from it do: 4 warps that copy what L2 does not have, within 1.5 % of their packets (-6 % otherwise). */
 static void test_own_hbm(void **state)
 {
     (void)state;
-    assert_true(fabs(copy_off(1u << 20, 1u << 30, 1, 128)) < 0.01);
+    assert_true(fabs(copy_off(1u << 20, 1u << 30, 1, 128)) < 0.015);
 }
 
 /* Proves that warps which meet at the LSU for many turns before they get out of step are played until they have: 8 and

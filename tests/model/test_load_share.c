@@ -27,15 +27,18 @@ static void test_one_warp(void **state)
     bed_open(&bed, "dgx-h100", NULL, NULL);
     const FabricSpec *spec = &bed.fabric->spec;
     guint64 flit_fs = FLIT_BYTES * 1000000000ull / spec->link.rate_MBps;
-    /* two loads and a store, a gap apart; the trip; the second packet behind the first */
-    guint64 turn_ps = 2 * spec->sm.warp_issue_ps + TRIP_PS + 9 * flit_fs / 1000;
+    /* two loads of 4 packets, one behind the other; the trip; the second packet behind the first; from the store to the
+     * next turn */
+    guint64 load_ps = 2 * spec->sm.clock_ps + 2 * 4 * spec->sm.load_ps;
+    guint64 turn_ps = load_ps + TRIP_PS + 9 * flit_fs / 1000 + spec->sm.warp_issue_ps;
     bed_close(&bed);
     assert_int_equal(share_of(1, &kind, &limit), LOAD_ALL); /* links have nothing to do */
     assert_in_range(limit, 4 * PS_PER_S / turn_ps * 99 / 100, 4 * PS_PER_S / turn_ps * 101 / 100);
 }
 
 /* Proves that few CTAs are not held up by links, that many cannot use all of them, since each warp waits for the
- * fullest queue, and that the fewer that are left of these at the end are no worse. */
+ * fullest queue, and that the fewer that are left of these at the end are no worse. What a CTA gets by itself is what it
+ * gets among three others, within 2 %. */
 static void test_more(void **state)
 {
     guint64 limit, same;
@@ -48,7 +51,7 @@ static void test_more(void **state)
     kind.ctas = 36;
     guint32 many = share_of(36, &kind, &same);
     assert_in_range(many, 900000, 995000);
-    assert_int_equal(same, limit);
+    assert_in_range(same, limit * 98 / 100, limit * 102 / 100);
     assert_int_equal(share_of(24, &kind, &same), many);
     assert_int_equal(share_of(2, &kind, &same), LOAD_ALL);
 }
@@ -72,7 +75,7 @@ static void test_other_work(void **state)
     assert_in_range(4 * PS_PER_S / limit, turn_ps + 299000, turn_ps + 301000);
     kind.meanwhile_ps = TRIP_PS + 300000;
     share_of(1, &kind, &limit);
-    assert_in_range(4 * PS_PER_S / limit, turn_ps + 600000, turn_ps + 620000);
+    assert_in_range(4 * PS_PER_S / limit, turn_ps + 595000, turn_ps + 605000);
 }
 
 /* Proves that many CTAs which links do not hold up are a little slower each than one, for their packets still meet. */

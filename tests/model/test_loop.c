@@ -50,6 +50,22 @@ static void test_every_element(void **state)
             run_copy(n[i], unroll, 64);
 }
 
+/* Proves that memory instructions of one turn follow each other as soon as the LSU has taken them, and turns a gap after
+ * the last one: two turns of four stores of 4 packets, 2 ns each and 2 cycles of 505 ps a store, and 21.2 ns a turn. */
+static void test_gaps(void **state)
+{
+    (void)state;
+    Stand stand;
+    stand_open(&stand, 32, NULL);
+    LoopSpec spec = {.elements = 8 * 32, .step = 32, .width = 16, .unroll = 4, .n_parts = 1};
+    spec.part[0] = (LoopPart){.kind = UOP_STORE, .base = FAR_VA, .reg = LOOP_NO_REG};
+    SimTime end_ps = 0;
+    loop_start(&stand.cta->warp[0], &spec, on_end, &end_ps);
+    stand_run(&stand);
+    assert_int_equal(end_ps, 2 * (3 * (4 * 2000 + 2 * 505) + 21200));
+    stand_close(&stand);
+}
+
 /* Proves that unrolling overlaps the loads: four at once take less time than one after the other.
  */
 static void test_unroll(void **state)
@@ -96,7 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_element),
-        cmocka_unit_test(test_unroll),
+        cmocka_unit_test(test_gaps), cmocka_unit_test(test_unroll),
         cmocka_unit_test(test_same_as_written_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
