@@ -47,7 +47,7 @@ static guint sweep(MemRegion *region, guint64 offset, guint64 bytes)
 {
     guint missed = 0;
     for (guint64 at = offset; at < offset + bytes; at += 128)
-        missed += memory_misses(region, at, 128);
+        missed += memory_misses(region, at, 128, FALSE);
     return missed;
 }
 
@@ -71,10 +71,10 @@ static void test_l2_lines(void **state)
     assert_int_equal(sweep(big, 0, 2 * l2), (2 * l2 - l2 / 2) / 128); /* the quarter is the oldest: it goes before */
     for (int i = 0; i < 3; i++)
         assert_int_equal(sweep(big, 0, 2 * l2), 2 * l2 / 128);
-    assert_true(memory_misses(big, 3 * l2 + 120, 16));
-    assert_false(memory_misses(big, 3 * l2, 128));
-    assert_false(memory_misses(big, 3 * l2 + 128, 128));
-    assert_true(memory_misses(big, 3 * l2 + 256, 4));
+    assert_true(memory_misses(big, 3 * l2 + 120, 16, FALSE));
+    assert_false(memory_misses(big, 3 * l2, 128, FALSE));
+    assert_false(memory_misses(big, 3 * l2 + 128, 128, FALSE));
+    assert_true(memory_misses(big, 3 * l2 + 256, 4, FALSE));
     l2_lines_bring(big->l2, 3 * l2 + 8192 + 64, l2 / 2);
     assert_int_equal(sweep(big, 3 * l2 + 8192, l2 / 2 + 128), 0);
     memory_free(memory);
