@@ -36,8 +36,10 @@ static gboolean coll_scratch_new(Coll *coll, guint64 bytes, gboolean window, GEr
 {
     if (!coll_buffer_new(coll->group, &coll->scratch, bytes, coll->flags, window, error))
         return FALSE;
-    for (guint32 r = 0; coll->connections && r < coll->n; r++)
+    for (guint32 r = 0; coll->connections && r < coll->n; r++) {
         memory_set_cached(coll->fabric->memory, coll->scratch.region[r], TRUE);
+        memory_set_written_back(coll->scratch.region[r], coll_slots_are_written_back(coll->group, &coll->spec, bytes));
+    }
     return TRUE;
 }
 
