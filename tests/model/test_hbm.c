@@ -54,11 +54,12 @@ static void test_slow(void **state)
     assert_int_equal(hbm_ready_ps(&hbm), 6128);
 }
 
-/* Proves what reads, writes and turns between them take of a rate of 1 B a ps, of which reads reach 800 and writes 500
- * thousandths: 1000 B that are read take 1250 ps; then of 1000 B that are written each takes 2 ps and its part of the
- * turns, 0.3 * (1/2 * 1/2) / (1/2 + 0.5 * 1/2) = 0.1, together 2100 ps; three microseconds later both are forgotten.
- * Of three times as many reads turns take 0.3 * (3/4 * 1/4) / (3/4 + 0.5 * 1/4) = 0.064 of all bytes' time, of three
- * times as many writes 0.3 * (1/4 * 3/4) / (1/4 + 0.5 * 3/4) = 0.09, and of either alone nothing. */
+/* Proves what reads, writes and turns between them take of a rate of 1 B a ps, of which reads reach 800 thousandths
+ * (gpu.hbm_read_permille) and writes 500 (gpu.hbm_write_permille), with 300 for gpu.hbm_turns_permille and 500 for
+ * gpu.hbm_batch_permille: 1000 B that are read take 1250 ps; then of 1000 B that are written each takes 2 ps and its
+ * part of the turns, 0.3 * (1/2 * 1/2) / (1/2 + 0.5 * 1/2) = 0.1, together 2100 ps; three microseconds later both are
+ * forgotten. Of three times as many reads turns take 0.3 * (3/4 * 1/4) / (3/4 + 0.5 * 1/4) = 0.064 of all bytes' time,
+ * of three times as many writes 0.3 * (1/4 * 3/4) / (1/4 + 0.5 * 3/4) = 0.09, and of either alone nothing. */
 static void test_reached(void **state)
 {
     (void)state;
