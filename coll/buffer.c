@@ -1,5 +1,5 @@
 /* Buffers of collectives: memory on every rank, mapped for all, and a multicast window over it. */
-#include "coll/internal.h"
+#include "coll/algo/primitives.h"
 
 static void coll_map(CollGroup *group, FoAddress va, guint64 bytes, MemRegion *region, McObject *object)
 {
@@ -61,6 +61,11 @@ gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, const Coll
     guint64 in = coll_bytes_in(spec->op, bytes, group->n), out = coll_bytes_out(spec->op, bytes, group->n);
     guint64 slots = row->connections || row->buffered ? MAX(in, out) : 0;
     return in + out + slots <= coll_l2_bytes(group);
+}
+
+guint64 coll_slots_bytes(const CollRow *row, guint32 ctas, CollProto proto)
+{
+    return (guint64)ctas * row->connections * PRIM_STEPS * prim_step_bytes(proto);
 }
 
 /* A slot is read soon after it was written, and written again when all others of its rank have been: between, what goes
