@@ -1,5 +1,5 @@
 /* Buffers of collectives: memory on every rank, mapped for all, and a multicast window over it. */
-#include "coll/internal.h"
+#include "coll/algo/primitives.h"
 
 static void coll_map(CollGroup *group, FoAddress va, guint64 bytes, MemRegion *region, McObject *object)
 {
@@ -31,6 +31,8 @@ static gboolean coll_window(CollGroup *group, CollBuffer *buffer, GError **error
     return TRUE;
 }
 
+static guint64 coll_l2_bytes(const CollGroup *group) { return l2_held_bytes(group->fabric->spec.gpu.l2_bytes); }
+
 gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gboolean control, gboolean window,
                          GError **error)
 {
@@ -43,7 +45,7 @@ gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gb
                                     : memory_region_new(memory, group->gpu[r], buffer->bytes, error);
         if (!buffer->region[r])
             return FALSE;
-        memory_set_cached(memory, buffer->region[r], buffer->bytes <= group->fabric->spec.gpu.l2_bytes);
+        memory_set_cached(memory, buffer->region[r], buffer->bytes <= coll_l2_bytes(group));
         buffer->va[r] = vas_choose(group->vas, buffer->bytes, 2u << 20);
         coll_map(group, buffer->va[r], buffer->bytes, buffer->region[r], NULL);
     }
@@ -58,7 +60,24 @@ gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, const Coll
     guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
     guint64 in = coll_bytes_in(spec->op, bytes, group->n), out = coll_bytes_out(spec->op, bytes, group->n);
     guint64 slots = row->connections || row->buffered ? MAX(in, out) : 0;
-    return in + out + slots <= group->fabric->spec.gpu.l2_bytes / 5 * 4;
+    return in + out + slots <= coll_l2_bytes(group);
+}
+
+guint64 coll_slots_bytes(const CollRow *row, guint32 ctas, CollProto proto)
+{
+    return (guint64)ctas * row->connections * PRIM_STEPS * prim_step_bytes(proto);
+}
+
+/* A slot is read soon after it was written, and written again when all others of its rank have been: between, what goes
+ * through them in as much of the call, or in all of it, sweeps over the user's buffers, too. If all that does not stay
+ * in the L2, a slot has been written back to HBM by then. */
+gboolean coll_slots_are_written_back(const CollGroup *group, const CollSpec *spec, guint64 slots)
+{
+    guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
+    guint64 in = coll_bytes_in(spec->op, bytes, group->n), out = coll_bytes_out(spec->op, bytes, group->n);
+    guint64 through = MAX(MAX(in, out), 1);
+    guint64 users = through > slots ? (guint64)((__uint128_t)(in + out) * slots / through) : in + out;
+    return slots + users > coll_l2_bytes(group);
 }
 
 void coll_buffers_set_cached(const Coll *coll)

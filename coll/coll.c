@@ -36,8 +36,10 @@ static gboolean coll_scratch_new(Coll *coll, guint64 bytes, gboolean window, GEr
 {
     if (!coll_buffer_new(coll->group, &coll->scratch, bytes, coll->flags, window, error))
         return FALSE;
-    for (guint32 r = 0; coll->connections && r < coll->n; r++)
+    for (guint32 r = 0; coll->connections && r < coll->n; r++) {
         memory_set_cached(coll->fabric->memory, coll->scratch.region[r], TRUE);
+        memory_set_written_back(coll->scratch.region[r], coll_slots_are_written_back(coll->group, &coll->spec, bytes));
+    }
     return TRUE;
 }
 
@@ -74,7 +76,7 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     coll->part_bytes = coll_is_tuned(row) ? coll_tune(group, &coll->spec, row, coll->proto).part : 0;
     coll->step_bytes = prim_step_bytes(coll->proto);
     coll->steps = g_new0(guint64, (gsize)coll->n * coll->ctas * 2 * MAX(row->connections, 1));
-    guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;
+    guint64 scratch = coll_slots_bytes(row, coll->ctas, coll->proto);
     if (own->scratch)
         scratch = own->scratch(coll);
     if (own->clear && !coll_host_holds(scratch, coll->n, error))

@@ -197,7 +197,8 @@ typedef struct {
     CollProto proto;
     guint32 ctas, threads;
     guint64 turn_bytes;
-    gboolean cached; /* user's buffers in the L2 */
+    gboolean cached;       /* user's buffers in the L2 */
+    gboolean written_back; /* what goes through slots, to HBM */
 } CollShape;
 CollShape coll_shape(const CollGroup *group, const CollSpec *spec);
 gboolean coll_shape_equal(const CollShape *a, const CollShape *b);

@@ -171,6 +171,10 @@ static inline guint64 coll_bytes_out(CollOp op, guint64 bytes, guint32 n)
 
 /* buffer.c: whether a rank's buffers stay in the L2 from one call to the next, at spec.as_bytes if that is not 0 */
 gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, const CollRow *row);
+/* ... what a rank's connections have of slots, */
+guint64 coll_slots_bytes(const CollRow *row, guint32 ctas, CollProto proto);
+/* and whether what goes through a rank's slots of so many bytes is written back to its HBM */
+gboolean coll_slots_are_written_back(const CollGroup *group, const CollSpec *spec, guint64 slots);
 void coll_buffers_set_cached(const Coll *coll); /* in and out */
 /* coll.c: one algorithm, at the fidelity that the fabric has now */
 gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);

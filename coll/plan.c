@@ -42,11 +42,13 @@ CollShape coll_shape(const CollGroup *group, const CollSpec *spec)
     shape.threads = coll_threads(group, spec, row, shape.proto);
     shape.turn_bytes = shape.algo == COLL_P2P ? coll_p2p_turn(shape.ctas) : coll_turn_bytes(group, spec, shape.algo);
     shape.cached = coll_is_cached(group, spec, row);
+    guint64 slots = coll_slots_bytes(row, shape.ctas, shape.proto);
+    shape.written_back = slots && coll_slots_are_written_back(group, spec, slots);
     return shape;
 }
 
 gboolean coll_shape_equal(const CollShape *a, const CollShape *b)
 {
     return a->algo == b->algo && a->proto == b->proto && a->ctas == b->ctas && a->threads == b->threads &&
-           a->turn_bytes == b->turn_bytes && a->cached == b->cached;
+           a->turn_bytes == b->turn_bytes && a->cached == b->cached && a->written_back == b->written_back;
 }

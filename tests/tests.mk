@@ -299,6 +299,7 @@ check_PROGRAMS += \
 	tests/coll/test_turns \
 	tests/coll/test_trays \
 	tests/coll/test_p2p \
+	tests/coll/test_slots \
 	tests/coll/test_where \
 	tests/validate/test_error_model \
 	tests/validate/test_groups \

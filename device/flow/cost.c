@@ -43,10 +43,12 @@ static SimTime cost_round_trip_ps(const DeviceCost *cost)
 
 static void cost_memory(DeviceCost *cost, const MemRegion *region, gboolean load)
 {
-    if (region->cached)
+    if (!memory_region_asks_hbm(region, !load))
         return;
-    cost_add(cost, region->gpu, FLOW_HBM, 1000u * LINE_BYTES);
-    cost->hbm[load ? HBM_READ : HBM_WRITE] += 1000u * LINE_BYTES;
+    const HbmWay way = load ? HBM_READ : HBM_WRITE;
+    const HbmRate *rate = &cost->fabric->gpu[region->gpu].hbm.rate;
+    cost_add(cost, region->gpu, FLOW_HBM, 1000000u * LINE_BYTES / rate->reached_permille[way]);
+    cost->hbm[way] += 1000u * LINE_BYTES;
 }
 
 /* A load's answer comes after latency_ps, and dram_ps more if it misses, in so many memories at once. */
@@ -329,6 +331,21 @@ static guint64 cost_room_lines(const DeviceCost *cost)
     return all;
 }
 
+/* The turns between what the loop reads and writes take their part of each HBM's time, other GPUs being taken to read
+ * and write as much of this one's memory as it does of theirs. */
+static void cost_add_turns(DeviceCost *cost)
+{
+    const HbmRate *rate = &cost->fabric->gpu[cost->gpu].hbm.rate;
+    const guint64 all = cost->hbm[HBM_READ] + cost->hbm[HBM_WRITE];
+    const guint64 turns = all * hbm_turns_permille(rate, cost->hbm[HBM_READ], cost->hbm[HBM_WRITE]) / 1000;
+    if (turns == 0)
+        return;
+    const guint64 moves = cost->hbm[HBM_READ] * 1000 / rate->reached_permille[HBM_READ] +
+                          cost->hbm[HBM_WRITE] * 1000 / rate->reached_permille[HBM_WRITE];
+    for (guint32 g = 0; g < cost->fabric->spec.system.gpus; g++)
+        cost->amount[g * FLOW_RESOURCES + FLOW_HBM] += cost->amount[g * FLOW_RESOURCES + FLOW_HBM] * turns / moves;
+}
+
 /* Loads that miss are as late as turns of that length make them. */
 static void cost_set_late(DeviceCost *cost, SimTime turn_ps)
 {
@@ -358,9 +375,10 @@ static SimTime cost_turn_ps(DeviceCost *cost, const LoopSpec *spec, guint64 line
  * taken to go through this loop at once, and other GPUs to read and write as much of this one's memory as it does
  * of theirs. What is looked for is the length of turns at which both agree, to some ns, so that few kinds of loops
  * have to be replayed. */
-void device_cost_late(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
+void device_cost_hbm(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
     const SimTime step_ps = 16000;
+    cost_add_turns(cost);
     if (cost->missed_ps == 0 || !hbm_is_late(&cost->fabric->gpu[cost->gpu].hbm.late))
         return;
     cost->answer_ps = cost->head_ps;

@@ -45,14 +45,14 @@ typedef struct {
     guint32 missed_loads;  /* and in how many instructions, */
     SimTime missed_ps;     /* what the farthest of them takes if it is not late; 0: no load misses, */
     SimTime answer_ps;     /* the head if nothing is late, */
-    SimTime packet_ps;     /* and a packet in the mean; 0: as the head (device_cost_late) */
+    SimTime packet_ps;     /* and a packet in the mean; 0: as the head (device_cost_hbm) */
     SimTime away_ps;       /* to its first store to others: device_cost_limit */
 } DeviceCost;
 
 /* Adds what a part of the loop costs; FALSE: flows do not have it. */
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part);
-/* Once all parts are added: its loads that miss are late. */
-void device_cost_late(DeviceCost *cost, const LoopSpec *spec, guint64 lines);
+/* Once all parts are added: HBM's turns take their time, and its loads that miss are late. */
+void device_cost_hbm(DeviceCost *cost, const LoopSpec *spec, guint64 lines);
 /* From the memory instruction before this step, or of the turn before, to the next one. */
 SimTime device_cost_gap_ps(const DeviceCost *cost, guint32 step);
 /* LSU time of a line. */

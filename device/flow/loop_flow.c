@@ -296,7 +296,7 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->issue_ps = cost.remote_stores ? (guint32)device_queue_ps(&cost) : 0;
     flow->ask_kind = device_queue_asks(cta, &cost, spec, &flow->ask_ps);
     flow->work = device_queue_work(cta, &cost, kind, flow->lines);
-    device_cost_late(&cost, spec, flow->lines);
+    device_cost_hbm(&cost, spec, flow->lines);
     flow->head_ps = cost.head_ps;
     flow->tail_ps = cost.stores ? cost.tail_ps : 0;
     flow->charges = cost.charges;

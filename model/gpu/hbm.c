@@ -5,9 +5,12 @@
 #define HBM_WINDOW_SHIFT 20
 #define HBM_WINDOW_PS ((SimTime)1 << HBM_WINDOW_SHIFT) /* about a microsecond: how long what was asked for counts */
 
-void hbm_set(Hbm *hbm, guint64 rate_MBps, guint64 percent, SimTime latency_ps)
+void hbm_set(Hbm *hbm, const HbmRate *rate, guint64 percent, SimTime latency_ps)
 {
-    hbm->byte_time = ((SimFine)1000000u << SIMFINE_SHIFT) / rate_MBps * 100 / percent;
+    hbm->rate = *rate;
+    hbm->byte_time = ((SimFine)1000000u << SIMFINE_SHIFT) / rate->MBps * 100 / percent;
+    for (int w = 0; w < HBM_WAYS; w++)
+        hbm->way_time[w] = hbm->byte_time * 1000 / rate->reached_permille[w];
     hbm->latency = simfine_from_ps(latency_ps);
 }
 
@@ -23,10 +26,20 @@ static void hbm_count(Hbm *hbm, HbmWay way, guint32 bytes, SimTime now_ps)
     hbm->bytes[way] += bytes;
 }
 
+guint64 hbm_turns_permille(const HbmRate *rate, guint64 read_bytes, guint64 written_bytes)
+{
+    if (read_bytes == 0 || written_bytes == 0)
+        return 0;
+    const guint64 both = read_bytes * written_bytes / (read_bytes + written_bytes);
+    return rate->turns_permille * both * 1000 / (read_bytes * 1000 + written_bytes * rate->batch_permille);
+}
+
 SimTime hbm_serve(Hbm *hbm, HbmWay way, guint32 bytes, SimTime now_ps)
 {
-    const SimFine move = bytes * hbm->byte_time;
     hbm_count(hbm, way, bytes, now_ps);
+    const guint64 turns_permille = hbm_turns_permille(&hbm->rate, hbm->bytes[HBM_READ] + hbm->before_bytes[HBM_READ],
+                                                      hbm->bytes[HBM_WRITE] + hbm->before_bytes[HBM_WRITE]);
+    const SimFine move = bytes * (hbm->way_time[way] + hbm->byte_time * turns_permille / 1000);
     hbm->free_at = MAX(hbm->free_at, simfine_from_ps(now_ps)) + move;
     hbm->ready_at = MAX(hbm->free_at + hbm->latency, hbm->ready_at + move);
     return simfine_to_ps(hbm->free_at);

@@ -9,6 +9,14 @@ static SimTime gpu_serve_at(SimFine *free_at, SimFine byte_time, guint32 bytes, 
     return simfine_to_ps(*free_at);
 }
 
+static HbmRate gpu_hbm_rate(const GpuSpec *spec)
+{
+    return (HbmRate){.MBps = spec->hbm_MBps,
+                     .reached_permille = {[HBM_READ] = spec->hbm_read_permille, [HBM_WRITE] = spec->hbm_write_permille},
+                     .turns_permille = spec->hbm_turns_permille,
+                     .batch_permille = spec->hbm_batch_permille};
+}
+
 void gpu_set_clocks(Gpu *gpu, const SmSpec *sm_spec, const GpuSpec *spec, guint64 percent)
 {
     if (gpu->hbm_ops->settle)
@@ -16,7 +24,8 @@ void gpu_set_clocks(Gpu *gpu, const SmSpec *sm_spec, const GpuSpec *spec, guint6
     gpu->sm_spec = sm_spec;
     gpu->spec = spec;
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / spec->local_MBps * 100 / percent;
-    hbm_set(&gpu->hbm, spec->hbm_MBps, percent, spec->dram_ps);
+    const HbmRate rate = gpu_hbm_rate(spec);
+    hbm_set(&gpu->hbm, &rate, percent, spec->dram_ps);
 }
 
 SimTime gpu_l2_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
@@ -106,7 +115,7 @@ static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_p
 {
     GpuPipeKind pipe;
     gpu->local_requests++;
-    gboolean missed = memory_misses(request->region, request->offset, request->bytes);
+    gboolean missed = memory_misses(request->region, request->offset, request->bytes, request->kind == PACKET_WRITE);
     SimTime at_ps = gpu_local_end(gpu, request->kind, missed, gpu_hbm_line(request->region, request->offset),
                                   request->bytes, now_ps, &pipe);
     GpuStep step = {.at_ps = at_ps, .owner = request->owner, .plain = request->plain, .link = GPU_LINK_LOCAL};

@@ -129,7 +129,8 @@ guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
     if (request->object)
         txn->object = request->object;
     else
-        txn->missed = memory_misses(txn->region = request->region, request->offset, request->bytes) != 0;
+        txn->missed = memory_misses(txn->region = request->region, request->offset, request->bytes,
+                                    request->kind == PACKET_WRITE) != 0;
     return index;
 }
 

@@ -41,7 +41,9 @@ static void block_drop(L2 *l2, L2Block *block)
     block_unlink(l2, block);
 }
 
-void l2_set_bytes(L2 *l2, guint64 l2_bytes) { l2->bytes = l2_bytes / 3 * 2; }
+guint64 l2_held_bytes(guint64 l2_bytes) { return l2_bytes / 5 * 4; }
+
+void l2_set_bytes(L2 *l2, guint64 l2_bytes) { l2->bytes = l2_held_bytes(l2_bytes); }
 
 L2Lines *l2_lines_new(L2 *l2, guint64 bytes)
 {

@@ -44,8 +44,9 @@ typedef struct MemRegion {
     gboolean of_file;  /* `host` is mapped from one, of a memfd mostly */
     gboolean borrowed; /* `host` is the caller's */
     guint32 refs;
-    gboolean cached;  /* lines are taken to be in the home L2 (see memory_set_cached) */
-    L2Lines *l2;      /* those that are; NULL: `cached` says it of all */
+    gboolean cached;       /* lines are taken to be in the home L2 (see memory_set_cached) */
+    gboolean written_back; /* so they are when they are read, but each that is written goes on to HBM */
+    L2Lines *l2;           /* those that are; NULL: `cached` says it of all */
     gboolean in_time; /* programs poll it, or may: its bytes change just when the hardware changes them, never later */
     pthread_mutex_t *lock; /* of read-modify-writes, where another process may do some too; NULL: none does */
     guint32 watches;       /* armed on its lines, */
@@ -93,10 +94,21 @@ void memory_region_unref(Memory *memory, MemRegion *region); /* frees at 0 */
 void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached);
 /* Of this region, what programs do says which lines are in its GPU's L2 of so many bytes. */
 void memory_keep_l2(Memory *memory, MemRegion *region, guint64 l2_bytes);
-/* Whether an access that is about to be made finds a line that is not in L2. It brings it there. */
-static inline gboolean memory_misses(MemRegion *region, guint64 offset, guint32 bytes)
+/* A program that reads what it wrote into this region soon, but writes it again only after more than the L2 holds, says
+ * so here: what is written is written back to HBM. Left out: by multicast. */
+static inline void memory_set_written_back(MemRegion *region, gboolean written_back)
 {
-    return region->l2 ? l2_lines_miss(region->l2, offset, bytes) : !region->cached;
+    region->written_back = written_back;
+}
+/* Whether HBM moves the bytes of a read, or of a write, of a region without L2Lines. */
+static inline gboolean memory_region_asks_hbm(const MemRegion *region, gboolean write)
+{
+    return !region->cached || (write && region->written_back);
+}
+/* Whether an access that is about to be made finds a line that is not in L2. It brings it there. */
+static inline gboolean memory_misses(MemRegion *region, guint64 offset, guint32 bytes, gboolean write)
+{
+    return region->l2 ? l2_lines_miss(region->l2, offset, bytes) : memory_region_asks_hbm(region, write);
 }
 
 /* Watches: `fire` is called (once, then the watch is gone) with the time at which a write that touches

@@ -105,6 +105,8 @@ typedef struct {
     guint64 local_atomic_ps; /* more than that for an atomic */
     guint64 local_MBps;      /* own L2 */
     guint64 hbm_MBps;
+    guint64 hbm_read_permille, hbm_write_permille;  /* of it, that either alone reaches; and what a mixture loses: */
+    guint64 hbm_turns_permille, hbm_batch_permille; /* HbmRate (model/gpu/hbm.h) */
     /* How late reads are (model/gpu/hbm.h). */
     guint64 hbm_refresh_ps, hbm_refresh_period_ps, hbm_turn_ps;
     guint64 l2_bytes;               /* a sweep over more than this misses */

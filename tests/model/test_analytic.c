@@ -57,6 +57,12 @@ static void for_every_preset(void (*check)(Bed *bed))
     }
 }
 
+/* A line that is read alone. */
+static double hbm_read_ps(const Bed *bed)
+{
+    return 128e9 / (double)bed->spec.gpu.hbm_MBps / (double)bed->spec.gpu.hbm_read_permille;
+}
+
 static void check_reads(Bed *bed)
 {
     MemRegion *far = bed_region(bed, 1, 4096), *dram = bed_region(bed, 1, 4096);
@@ -67,7 +73,7 @@ static void check_reads(Bed *bed)
     expect(bed, "a load of 4 B", sector, there(bed, 1) + back(bed, 1 + 2));
     cold.region = dram;
     expect(bed, "a load of 128 B from HBM", cold,
-           there(bed, 1) + 128e6 / (double)bed->spec.gpu.hbm_MBps + (double)bed->spec.gpu.dram_ps + back(bed, 1 + 8));
+           there(bed, 1) + hbm_read_ps(bed) + (double)bed->spec.gpu.dram_ps + back(bed, 1 + 8));
 }
 
 /* Proves it for loads: of a line, of less than a sector, from HBM. */
@@ -148,7 +154,7 @@ static void check_own(Bed *bed)
     double l2_ps = 128e6 / (double)gpu->local_MBps + (double)gpu->local_ps;
     expect(bed, "a load from the own L2", load, l2_ps);
     load.region = dram;
-    double hbm_ps = 128e6 / (double)gpu->hbm_MBps + (double)gpu->local_ps;
+    double hbm_ps = hbm_read_ps(bed) + (double)gpu->local_ps;
     expect(bed, "a load from the own HBM", load, MAX(l2_ps, hbm_ps) + (double)gpu->local_dram_ps);
     load.region = host;
     expect(bed, "a load from the host", load,

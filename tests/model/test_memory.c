@@ -47,11 +47,11 @@ static guint sweep(MemRegion *region, guint64 offset, guint64 bytes)
 {
     guint missed = 0;
     for (guint64 at = offset; at < offset + bytes; at += 128)
-        missed += memory_misses(region, at, 128);
+        missed += memory_misses(region, at, 128, FALSE);
     return missed;
 }
 
-/* Proves that an L2 of 1.5 MiB holds the 1 MiB that was touched last: a sweep over less hits the second time, one over
+/* Proves that an L2 of 1.25 MiB holds the 1 MiB that was touched last: a sweep over less hits the second time, one over
  * more misses again and again, an access that spans two lines finds both, a copy brings lines, and other GPUs have
  * their own. */
 static void test_l2_lines(void **state)
@@ -60,8 +60,8 @@ static void test_l2_lines(void **state)
     const guint64 l2 = 1 << 20;
     Memory *memory = memory_new(NULL, FALSE);
     MemRegion *big = memory_region_new(memory, 2, 4 * l2, NULL), *other = memory_region_new(memory, 0, 4 * l2, NULL);
-    memory_keep_l2(memory, big, l2 / 2 * 3);
-    memory_keep_l2(memory, other, l2 / 2 * 3);
+    memory_keep_l2(memory, big, l2 / 4 * 5);
+    memory_keep_l2(memory, other, l2 / 4 * 5);
     assert_int_equal(sweep(big, 0, l2 / 2), l2 / 2 / 128);
     assert_int_equal(sweep(big, 0, l2 / 2), 0);
     assert_int_equal(sweep(big, l2, l2 / 4), l2 / 4 / 128);
@@ -71,10 +71,10 @@ static void test_l2_lines(void **state)
     assert_int_equal(sweep(big, 0, 2 * l2), (2 * l2 - l2 / 2) / 128); /* the quarter is the oldest: it goes before */
     for (int i = 0; i < 3; i++)
         assert_int_equal(sweep(big, 0, 2 * l2), 2 * l2 / 128);
-    assert_true(memory_misses(big, 3 * l2 + 120, 16));
-    assert_false(memory_misses(big, 3 * l2, 128));
-    assert_false(memory_misses(big, 3 * l2 + 128, 128));
-    assert_true(memory_misses(big, 3 * l2 + 256, 4));
+    assert_true(memory_misses(big, 3 * l2 + 120, 16, FALSE));
+    assert_false(memory_misses(big, 3 * l2, 128, FALSE));
+    assert_false(memory_misses(big, 3 * l2 + 128, 128, FALSE));
+    assert_true(memory_misses(big, 3 * l2 + 256, 4, FALSE));
     l2_lines_bring(big->l2, 3 * l2 + 8192 + 64, l2 / 2);
     assert_int_equal(sweep(big, 3 * l2 + 8192, l2 / 2 + 128), 0);
     memory_free(memory);
@@ -88,18 +88,18 @@ static void test_l2_fits(void **state)
     const guint64 l2 = 1 << 20;
     Memory *memory = memory_new(NULL, FALSE);
     MemRegion *first = memory_region_new(memory, 1, l2 / 2, NULL), *second = memory_region_new(memory, 1, l2 / 2, NULL);
-    memory_keep_l2(memory, first, l2 / 2 * 3);
-    memory_keep_l2(memory, second, l2 / 2 * 3);
+    memory_keep_l2(memory, first, l2 / 4 * 5);
+    memory_keep_l2(memory, second, l2 / 4 * 5);
     assert_int_equal(sweep(first, 0, l2 / 2) + sweep(second, 0, l2 / 2), 0);
     MemRegion *third = memory_region_new(memory, 1, 2 * l2, NULL);
-    memory_keep_l2(memory, third, l2 / 2 * 3);
+    memory_keep_l2(memory, third, l2 / 4 * 5);
     assert_int_equal(sweep(first, 0, l2 / 2), 0);
     assert_int_equal(sweep(third, 0, 2 * l2), 2 * l2 / 128);
     assert_int_equal(sweep(first, 0, l2 / 2), l2 / 2 / 128);
     memory_region_unref(memory, third);
     assert_int_equal(sweep(first, 0, l2 / 2) + sweep(second, 0, l2 / 2), 0);
     MemRegion *host = memory_region_new(memory, MEMORY_HOST, 4 * l2, NULL);
-    memory_keep_l2(memory, host, l2 / 2 * 3);
+    memory_keep_l2(memory, host, l2 / 4 * 5);
     assert_null(host->l2);
     memory_free(memory);
 }

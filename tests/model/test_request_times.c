@@ -101,6 +101,9 @@ static const struct {
     {&asked_dram, "gpu.dram_ps=230000", 30000},
     {&asked_dram, "gpu.hbm_MBps=250000", 256}, /* 128 B at 250 B a ns instead of 500 */
     {&asked_read, "gpu.hbm_MBps=250000", 0},
+    {&asked_dram, "gpu.hbm_read_permille=500", 256}, /* the same */
+    {&asked_dram, "gpu.hbm_write_permille=500", 0},
+    {&asked_dram, "gpu.hbm_turns_permille=500 gpu.hbm_batch_permille=500", 0}, /* there is no turn of reads alone */
     /* It comes to HBM at 352 ns (50 to the port, two flits, two flights, a switch): the end of a refresh that is as
      * long as its period is the end of the period. A read alone meets no turns. */
     {&asked_dram, "gpu.hbm_refresh_ps=1950000", 1598000},
