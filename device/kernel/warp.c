@@ -185,7 +185,7 @@ static gboolean wait_turn(KernelWarp *warp, Uop *uop, SimTime now_ps)
     if (wait_own_time(warp, uop, now_ps))
         return TRUE;
     warp->turns = FALSE;
-    warp->ptx->turned = !warp->access;
+    warp->ptx->turned += !warp->access;
     *uop = (Uop){.kind = UOP_TURN, .lanes = 1};
     return TRUE;
 }

@@ -126,15 +126,16 @@ static gboolean settled(PtxWarp *warp, const PtxIns *ins)
 }
 
 /* Before an instruction that passes the load/store unit: need it not wait there, or has it waited? */
-static gboolean has_turn(PtxWarp *warp, const PtxIns *ins)
+static gboolean has_turned(PtxWarp *warp, const PtxIns *ins)
 {
     const PtxGrid *grid = warp->cta->grid;
-    gboolean turned = warp->turned;
-    warp->turned = FALSE;
-    if (turned || !grid->host->lsu_is_busy)
-        return TRUE;
-    ptx_account(warp, ins);
-    return !grid->host->lsu_is_busy(grid->user, warp);
+    if (warp->turned < ins->turns && grid->host->lsu_is_busy) {
+        ptx_account(warp, ins);
+        if (grid->host->lsu_is_busy(grid->user, warp))
+            return FALSE;
+    }
+    warp->turned = 0;
+    return TRUE;
 }
 
 /* Runs the current path from its pc on. There are two of it, so that only warps that are traced pay for it. */
@@ -174,7 +175,7 @@ static inline __attribute__((always_inline)) Go run_path(PtxWarp *warp, PtxPath 
             *budget = 0;
             return GO_PICK;
         }
-        if (G_UNLIKELY(ins->turns) && mask && !has_turn(warp, ins))
+        if (G_UNLIKELY(ins->turns) && (mask || ins->op == OP_BRA) && !has_turned(warp, ins))
             return GO_TURN;
         if (traced)
             ptx_trace_begin(warp, ins, mask);

@@ -165,7 +165,7 @@ typedef enum {
     PTX_RUN_ACCESS, /* *access is for the host; call again for more */
     PTX_RUN_WAIT,   /* nothing to do before a completion or a wake */
     PTX_RUN_SLEEP,  /* before PtxWarp.wake_ps */
-    PTX_RUN_TURN,   /* before it has a turn of the load/store unit, which the host notes in PtxWarp.turned */
+    PTX_RUN_TURN,   /* before it has a turn of the load/store unit, which the host counts in PtxWarp.turned */
     PTX_RUN_SLICE,  /* the budget is used up */
     PTX_RUN_EXIT,   /* all lanes are done */
     PTX_RUN_FAULT   /* PtxGrid.fault says what; the grid is at its end */
@@ -294,7 +294,7 @@ struct PtxWarp {
     guint32 local_bytes;  /* of a lane */
     guint64 wake_ps;      /* of PTX_RUN_SLEEP */
     gboolean ended;
-    gboolean turned;           /* the instruction that waits for the load/store unit has had its turn */
+    guint32 turned;            /* turns that the instruction at hand has had of the load/store unit */
     PtxCosts costs;            /* since the host last cleared them */
     guint32 shared_ways;       /* the same: bank conflicts beyond the first pass */
     gboolean matrix_waits;     /* the same: it waits for its matrix unit, but for so much of its newest work, */

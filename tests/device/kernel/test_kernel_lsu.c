@@ -7,8 +7,8 @@
 #define HEAD ".version 8.6\n.target sm_90\n.address_size 64\n"
 #define STORES 64u
 
-/* Warp 0, once its own time has passed, does something between two looks at the clock, and says what it took; others store 512 B of the own memory
- * again and again, each to places of its own. */
+/* Warp 0, once its own time has passed, does something between two looks at the clock, and says what it took; others
+ * store 512 B of the own memory again and again, each to places of its own. */
 static char *beside_text(const char *doing)
 {
     GString *text = g_string_new(HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<20>; .reg .b64 %rd<6>;\n"
@@ -66,12 +66,13 @@ static void test_beside_stores(void **state)
 }
 
 /* Proves that loads which follow each other before either's value is used wait once, and one that needs the value of an
- * earlier one again; that a shuffle waits, and that stores and loads of global memory have no turn of this kind. */
+ * earlier one again; that a shuffle waits, and that stores and loads of global memory have no turn of this kind; a load of local memory,
+ * whose address needs the last value, has two. */
 static void test_marks(void **state)
 {
     (void)state;
     const char *text = HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<20>; .reg .b64 %rd<3>;\n"
-                            ".shared .b32 cell[64];\nld.param.u64 %rd1, [p];\n"
+                            ".shared .b32 cell[64]; .local .b32 own[2];\nld.param.u64 %rd1, [p];\n"
                             "ld.shared.u32 %r1, [cell];\n"
                             "ld.shared.u32 %r2, [cell+4];\n"
                             "add.u32 %r3, %r1, %r2;\n"
@@ -80,29 +81,71 @@ static void test_marks(void **state)
                             "shfl.sync.bfly.b32 %r6, %r5, 1, 31, -1;\n"
                             "st.shared.u32 [cell], %r6;\n"
                             "ld.global.u32 %r7, [%rd1];\n"
-                            "st.global.u32 [%rd1], %r7; ret;\n}\n";
+                            "st.global.u32 [%rd1], %r7;\n"
+                            "and.b32 %r9, %r6, 4; ld.local.u32 %r8, [%r9];\n"
+                            "st.global.u32 [%rd1], %r8; ret;\n}\n";
     GError *error = NULL;
     PtxModule *module = ptx_module_read("marks.ptx", text, strlen(text), &error);
     const PtxCode *code = ptx_function_code(ptx_module_entry(module, "k"), &error);
     assert_non_null(code);
-    guint shared = 0, shared_turns = 0, shuffles = 0;
+    guint shared = 0, shared_turns = 0, shuffles = 0, local_turns = 0;
     for (guint32 i = 0; i < code->n_ins; i++) {
         const PtxIns *ins = &code->ins[i];
         gboolean load = ins->op == OP_LD && ins->space == SPACE_SHARED;
         shared += load;
         shared_turns += load && ins->turns;
         shuffles += ins->op == OP_SHFL && ins->turns;
-        if (!load && ins->op != OP_SHFL)
+        if (ins->space == SPACE_LOCAL)
+            local_turns += ins->turns;
+        else if (!load && ins->op != OP_SHFL)
             assert_false(ins->turns);
     }
     assert_int_equal(shared, 4);
     assert_int_equal(shared_turns, 3);
     assert_int_equal(shuffles, 1);
+    assert_int_equal(local_turns, 2);
     ptx_module_free(module);
+}
+
+/* Instructions of a kernel that sums 48 values after a loop, by how many turns they take. */
+static void count_turns(const char *limit, guint count[3])
+{
+    g_autoptr(GString) text = g_string_new(HEAD);
+    GError *error = NULL;
+    g_string_append_printf(text,
+                           ".visible .entry k(.param .u64 p) %s\n{\n.reg .b32 %%r<60>; .reg .b64 %%rd<3>;\n"
+                           ".reg .pred %%p<2>;\nld.param.u64 %%rd1, [p];\n",
+                           limit);
+    for (guint i = 0; i < 48; i++)
+        g_string_append_printf(text, "mad.lo.u32 %%r%u, %%r50, %%r50, %u;\n", i, i);
+    g_string_append(text, "LOOP: add.u32 %r50, %r50, 1; setp.lt.u32 %p1, %r50, 100; @%p1 bra LOOP;\n");
+    for (guint i = 0; i < 48; i++)
+        g_string_append_printf(text, "add.u32 %%r50, %%r50, %%r%u;\n", i);
+    g_string_append(text, "st.global.u32 [%rd1], %r50; ret;\n}\n");
+    PtxModule *module = ptx_module_read("few.ptx", text->str, text->len, &error);
+    const PtxCode *code = ptx_function_code(ptx_module_entry(module, "k"), &error);
+    assert_non_null(code);
+    for (guint32 i = 0; i < code->n_ins; i++)
+        count[code->ins[i].turns]++;
+    ptx_module_free(module);
+}
+
+/* Proves that a block waits once, two turns, for the registers that did not fit and are loaded there, before its first
+ * instruction that the executor takes a step for; and not where all fit. */
+static void test_reloads(void **state)
+{
+    (void)state;
+    guint few[3] = {0}, all[3] = {0};
+    count_turns(".maxnreg 32", few);
+    count_turns("", all);
+    assert_int_equal(few[1], 0);
+    assert_int_equal(few[2], 1);
+    assert_int_equal(all[1] + all[2], 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_beside_stores), cmocka_unit_test(test_marks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_beside_stores), cmocka_unit_test(test_marks),
+                                       cmocka_unit_test(test_reloads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
