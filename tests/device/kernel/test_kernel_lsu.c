@@ -44,8 +44,8 @@ static guint32 clk_beside(const char *doing, guint warps)
 }
 
 /* Proves that a load of shared memory and a shuffle wait for the stores that warps gave the LSU before them: with three
- * warps one of each, and what is left of the one that the LSU has begun. A store of 512 B of the own memory takes it 4 x
- * 2.18 ns, 17.3 clk of 505 ps, so 51.8 to 69.1 clk. A barrier and an addition do not wait. */
+ * warps one of each, and what is left of the one that the LSU has begun. A store of 512 B of the own memory takes it
+ * 4 x 2.18 ns, 17.3 clk of 505 ps, so 51.8 to 69.1 clk. A barrier and an addition do not wait. */
 static void test_beside_stores(void **state)
 {
     (void)state;
@@ -66,8 +66,8 @@ static void test_beside_stores(void **state)
 }
 
 /* Proves that loads which follow each other before either's value is used wait once, and one that needs the value of an
- * earlier one again; that a shuffle waits, and that stores and loads of global memory have no turn of this kind; a load of local memory,
- * whose address needs the last value, has two. */
+ * earlier one again; that a shuffle waits, and that stores and loads of global memory have no turn of this kind; a load
+ * of local memory, whose address needs the last value, has two. */
 static void test_marks(void **state)
 {
     (void)state;
