@@ -92,6 +92,7 @@ libfanout_core_la_SOURCES += \
 	ptx/translate/cost.c \
 	ptx/translate/cost.h \
 	ptx/translate/cost_matrix.c \
+	ptx/translate/turns.c \
 	ptx/translate/flow.c \
 	ptx/translate/lower.c \
 	ptx/translate/lower.h \

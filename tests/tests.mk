@@ -267,6 +267,7 @@ check_PROGRAMS += \
 	tests/device/kernel/test_kernel_account \
 	tests/device/kernel/test_kernel_atomics \
 	tests/device/kernel/test_kernel_code \
+	tests/device/kernel/test_kernel_lsu \
 	tests/device/kernel/test_kernel_engines \
 	tests/device/kernel/test_kernel_fabric \
 	tests/device/kernel/test_kernel_fabric_drawn \

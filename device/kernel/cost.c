@@ -56,6 +56,14 @@ SimTime kernel_busy_until(KernelWarp *warp)
     return end_ps;
 }
 
+/* A load passes two queues: that of instructions, as shared memory does, and behind it the stores that the SM has taken
+ * and not sent yet. Both are the LSU's here: it has a turn, and then its own. Those that follow the first one at once
+ * pass with it. Source: docs/measurements/lsu_queue.csv, l2 beside shared. */
+gboolean kernel_load_waits(const KernelWarp *warp, const PtxAccess *access)
+{
+    return access->kind == PTX_ACCESS_LOAD && warp->loads == 0 && sm_lsu_is_busy(warp->warp->sm, warp->time_ps);
+}
+
 /* What an acquire adds to its load. While other lanes of the warp are elsewhere, as in a loop that some of them poll
  * in, each turn takes longer; where all lanes are there, flags that go to and fro show nothing of it. */
 SimTime kernel_acquire_ps(const KernelWarp *warp, const PtxAccess *access)

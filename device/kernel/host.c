@@ -61,6 +61,12 @@ static void host_print(void *user, PtxCta *cta, const char *text)
 static guint64 host_allocate(void *user, guint64 bytes) { return kernel_heap_allocate(user, bytes); }
 static void host_release(void *user, guint64 va) { kernel_heap_release(user, va); }
 
+static gboolean host_lsu_is_busy(void *user, PtxWarp *ptx)
+{
+    const KernelWarp *warp = ptx->user;
+    return sm_lsu_is_busy(warp->warp->sm, host_now(user));
+}
+
 /* What an SM has of a function's instructions. */
 static guint64 *host_fetched(void *user, PtxWarp *ptx, const PtxCode *code)
 {
@@ -90,6 +96,7 @@ const PtxHost kernel_host = {.now_ps = host_now,
                              .read = host_read,
                              .print = host_print,
                              .sm = host_sm,
+                             .lsu_is_busy = host_lsu_is_busy,
                              .fetched = host_fetched,
                              .allocate = host_allocate,
                              .release = host_release,

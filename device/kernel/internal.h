@@ -60,6 +60,7 @@ struct KernelWarp {
     guint32 loads;      /* KernelLoads under way */
     guint32 bulk;       /* its copies that the CTA's unit has */
     guint64 accesses;   /* that it has asked for */
+    gboolean turns;     /* before it goes on, it has a turn of the LSU */
     gboolean woken;     /* from a rest: still.c */
     gboolean fenced;    /* since it was looked at there */
     gboolean changed;   /* since its last poll it did more than arithmetic */
@@ -221,6 +222,7 @@ void kernel_account_left(KernelLaunch *launch, guint32 sm, SimTime now_ps);
 SimTime kernel_cost_ps(const KernelLaunch *launch, const PtxWarp *warp);
 SimTime kernel_code_ps(const KernelLaunch *launch, const PtxWarp *warp); /* of that: to fetch them */
 SimTime kernel_busy_until(KernelWarp *warp);
-SimTime kernel_acquire_ps(const KernelWarp *warp, const PtxAccess *access); /* more than a load without it */
+gboolean kernel_load_waits(const KernelWarp *warp, const PtxAccess *access); /* for a turn of the LSU before its own */
+SimTime kernel_acquire_ps(const KernelWarp *warp, const PtxAccess *access);  /* more than a load without it */
 
 #endif

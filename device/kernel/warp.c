@@ -172,7 +172,22 @@ static gboolean begin_access(KernelWarp *warp, PtxAccess *access, Uop *uop, SimT
         kernel_bulk_begin(warp, access);
         return FALSE;
     }
+    warp->turns = kernel_load_waits(warp, access);
     return wait_own_time(warp, uop, now_ps);
+}
+
+/* TRUE: a turn of the LSU, or what is left of its own time before, goes first. */
+static gboolean wait_turn(KernelWarp *warp, Uop *uop, SimTime now_ps)
+{
+    if (!warp->turns)
+        return FALSE;
+    warp->doing = KERNEL_WAITS_LSU;
+    if (wait_own_time(warp, uop, now_ps))
+        return TRUE;
+    warp->turns = FALSE;
+    warp->ptx->turned += !warp->access;
+    *uop = (Uop){.kind = UOP_TURN, .lanes = 1};
+    return TRUE;
 }
 
 gboolean kernel_next(Warp *model, Uop *uop)
@@ -188,7 +203,7 @@ gboolean kernel_next(Warp *model, Uop *uop)
     for (;;) {
         kernel_poll_due(warp, now_ps);
         kernel_l1_due(warp, now_ps);
-        if (warp->access && kernel_issue_next(warp, uop))
+        if (wait_turn(warp, uop, now_ps) || (warp->access && kernel_issue_next(warp, uop)))
             return TRUE;
         if (warp->stage != KERNEL_RUNS)
             return next_of_end(warp, uop, now_ps);
@@ -202,6 +217,7 @@ gboolean kernel_next(Warp *model, Uop *uop)
             if (begin_access(warp, access, uop, now_ps))
                 return TRUE;
             break;
+        case PTX_RUN_TURN: warp->turns = TRUE; break;
         case PTX_RUN_SLICE:
             if (rests(warp, uop, FALSE) || wait_own_time(warp, uop, now_ps))
                 return TRUE;

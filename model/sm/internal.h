@@ -26,6 +26,8 @@ IssueResult warp_issue_wait(Warp *warp, SimTime now_ps);                      /*
 gboolean sm_choose_warp(Sm *sm, SimTime now_ps, SimTime *when_ps);
 void sm_kick(Sm *sm, SimTime now_ps);           /* sees to it that the SM has its next turn when it can */
 void sm_on_issue(Event *event, SimTime now_ps); /* of Sm.issue: the turn of a warp */
+void sm_on_wake(Event *event, SimTime now_ps);  /* of Sm.wake: warps of kernels go on up to what needs the LSU */
+void sm_queue(Warp *warp, SimTime now_ps);      /* for the LSU, behind those that are ready */
 
 typedef enum { SM_OUT_DIRECT, SM_OUT_QUEUE, SM_OUT_MERGE, SM_OUT_FULL } SmOutWay;
 /* egress_queue.c: how a request gets out; SM_OUT_MERGE notes with which one in Sm.merge_target. */

@@ -54,17 +54,38 @@ void sm_kick(Sm *sm, SimTime now_ps)
     sim_at(sm->gpu->sim, &sm->issue, at_ps, EVENT_PRIORITY_DEVICE);
 }
 
+static void sm_append(Warp **head, Warp **tail, Warp *warp)
+{
+    warp->next = NULL;
+    *(*tail ? &(*tail)->next : head) = warp;
+    *tail = warp;
+}
+
+void sm_queue(Warp *warp, SimTime now_ps)
+{
+    sm_append(&warp->sm->ready_head, &warp->sm->ready_tail, warp);
+    sm_kick(warp->sm, now_ps);
+}
+
+gboolean sm_lsu_is_busy(const Sm *sm, SimTime at_ps)
+{
+    return sm->ready_head || sm->stalled || sm->limited || sm->free_ps > at_ps;
+}
+
+/* A warp of a kernel that has nothing for the LSU yet executes its other instructions beside it; those of device
+ * programs, which have few others, find out when it is their turn. */
 void warp_ready(Warp *warp)
 {
     Sm *sm = warp->sm;
+    SimTime now_ps = sim_now_ps(sm->gpu->sim);
     g_assert(warp->state != WARP_READY);
     warp->state = WARP_READY;
-    warp->front_ps = warp->asked_ps = sim_now_ps(sm->gpu->sim);
-    warp->next = NULL;
-    if (sm->ready_tail)
-        sm->ready_tail->next = warp;
-    else
-        sm->ready_head = warp;
-    sm->ready_tail = warp;
-    sm_kick(sm, sim_now_ps(sm->gpu->sim));
+    warp->front_ps = warp->asked_ps = now_ps;
+    if (!warp->issue_ps || warp->have) {
+        sm_queue(warp, now_ps);
+        return;
+    }
+    sm_append(&sm->woken_head, &sm->woken_tail, warp);
+    if (!event_is_pending(&sm->wake))
+        sim_at(sm->gpu->sim, &sm->wake, now_ps, EVENT_PRIORITY_DEVICE);
 }

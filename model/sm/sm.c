@@ -29,6 +29,42 @@ static gboolean warp_goes_on(const Uop *uop)
     return uop->kind == UOP_UNTIL || (uop->kind == UOP_WORK && uop->after_ps == 0);
 }
 
+static gboolean uop_needs_lsu(const Uop *uop)
+{
+    return uop->kind <= UOP_MC_RED || uop->kind == UOP_POLL || uop->kind == UOP_TURN;
+}
+
+/* A warp of a kernel, which is in no queue, goes on until it has something for the LSU, waits, or has ended. */
+static void warp_go_on(Warp *warp, SimTime now_ps)
+{
+    SimTime none_ps = 0;
+    do {
+        if (!warp_fetch(warp)) {
+            warp->state = WARP_IDLE;
+            if (warp->on_idle)
+                warp->on_idle(warp, now_ps);
+            return;
+        }
+        if (uop_needs_lsu(&warp->current)) {
+            sm_queue(warp, now_ps);
+            return;
+        }
+    } while (warp_issue(warp, now_ps, &none_ps) == ISSUE_DONE);
+    warp->state = WARP_BLOCKED;
+}
+
+void sm_on_wake(Event *event, SimTime now_ps)
+{
+    Sm *sm = EVENT_OWNER(event, Sm, wake);
+    while (sm->woken_head) {
+        Warp *warp = sm->woken_head;
+        sm->woken_head = warp->next;
+        if (!sm->woken_head)
+            sm->woken_tail = NULL;
+        warp_go_on(warp, now_ps);
+    }
+}
+
 /* Until a warp's next memory instruction. Device programs have a loop's other instructions at the end of its turns. */
 static SimTime sm_after_ps(const Sm *sm, const Warp *warp, SimTime cost_ps)
 {
@@ -65,7 +101,7 @@ static void sm_issue(Sm *sm, SimTime now_ps)
             warp->asked_ps = MAX(warp->front_ps, warp->not_before_ps);
             warp->issued_ps = warp->front_ps = now_ps;
             warp->not_before_ps = now_ps + sm_after_ps(sm, warp, cost_ps);
-            if (result == ISSUE_DONE && warp_fetch(warp) && warp_goes_on(&warp->current)) {
+            if (result == ISSUE_DONE && !warp->issue_ps && warp_fetch(warp) && warp_goes_on(&warp->current)) {
                 SimTime none_ps;
                 result = warp_issue(warp, now_ps, &none_ps);
             }
@@ -75,6 +111,9 @@ static void sm_issue(Sm *sm, SimTime now_ps)
         if (result == ISSUE_BLOCKED) {
             sm_drop(sm, warp);
             warp->state = WARP_BLOCKED;
+        } else if (warp->issue_ps) {
+            sm_drop(sm, warp);
+            warp_go_on(warp, now_ps);
         } else if (sm_spec(sm)->arbitration == SM_ROUND_ROBIN) {
             sm_to_tail(sm, warp);
         }
@@ -88,6 +127,9 @@ static void sm_issue(Sm *sm, SimTime now_ps)
 void sm_on_issue(Event *event, SimTime now_ps)
 {
     Sm *sm = EVENT_OWNER(event, Sm, issue);
-    sm_issue(sm, now_ps);
+    if (sm->free_ps > now_ps) /* who came in the middle of a turn asked for the next one too early */
+        sm_kick(sm, now_ps);
+    else if (!sm->stalled && !sm->limited)
+        sm_issue(sm, now_ps);
     sm_out_pass_on(sm, now_ps);
 }

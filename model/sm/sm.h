@@ -5,7 +5,8 @@
  * (a warp's lanes -> 32 B sectors -> packets of at most 128 B) and the limits on what it keeps in flight.
  * Modelled: issue time for each packet, loads and stores in flight, a full port queue stalls the LSU,
  * in-order warps that wait for registers, fences, CTA barriers, polling as a watch.
- * Left out: arithmetic pipelines, instruction fetch, shared memory, L1.
+ * Shared memory of kernels, shuffles and loads wait there behind stores (UOP_TURN). A warp has one instruction there.
+ * Left out: arithmetic pipelines, instruction fetch, L1; several stores of one warp that wait at once.
  * Sources: one SM stores 50 GB/s, loads 104 GB/s with 128 KiB asked for: h200/README.md, PROTOTYPE.md A1.
  *
  * A warp gets its micro-operations (Uop) from a queue (fine-grained device code: warp_push) or from a
@@ -73,6 +74,7 @@ typedef enum {
     UOP_CALL,     /* call(arg) when the warp gets here */
     UOP_PARK,     /* until warp_unpark(), or the time of value (0: none); of generators that know what they
                               * wait for */
+    UOP_TURN,     /* a turn of the LSU that sends nothing: shared and local memory of kernels */
     UOP_KINDS
 } UopKind;
 
@@ -167,9 +169,10 @@ struct Cta {
 
 struct Sm {
     struct Gpu *gpu;
-    Warp *ready_head, *ready_tail;
-    const Warp *last; /* that issued; compared, and looked at by probes while it issues */
-    Event issue;
+    Warp *ready_head, *ready_tail; /* which have something for the LSU, or are none of a kernel */
+    Warp *woken_head, *woken_tail; /* of kernels: which have not said yet what comes next */
+    const Warp *last;              /* that issued; compared, and looked at by probes while it issues */
+    Event issue, wake;
     SimTime free_ps;    /* of the LSU */
     gboolean stalled;   /* the LSU waits for room before the ports */
     gboolean limited;   /* or for an answer, its in-flight limit being reached */
@@ -223,7 +226,8 @@ guint32 sm_shared_of_cta(const SmSpec *spec, guint32 bytes);
  * count only when the warp issues: reg_begin() marks it busy from now on. */
 void warp_push(Warp *warp, const Uop *uop);
 void warp_generate(Warp *warp, WarpNext next, void *generator); /* runs when the queue is empty */
-void warp_unpark(Warp *warp); /* what a UOP_PARK waits for, this one or the next, has come */
+gboolean sm_lsu_is_busy(const Sm *sm, SimTime at_ps); /* as far as is known now, would a UOP_TURN wait then? */
+void warp_unpark(Warp *warp);                         /* what a UOP_PARK waits for, this one or the next, has come */
 
 /* keep_bytes FALSE: timing-only, nothing is carried. Flags and counters always keep theirs. */
 Reg *reg_new(guint32 width, gboolean keep_bytes);

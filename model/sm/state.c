@@ -74,6 +74,7 @@ void sm_init(Gpu *gpu)
         gpu->sm[i].id = (guint32)i;
         gpu->sm[i].queue = &gpu->out[place_of(spec, i).queue];
         event_init(&gpu->sm[i].issue, sm_on_issue);
+        event_init(&gpu->sm[i].wake, sm_on_wake);
         fence_init_sm(&gpu->sm[i]);
     }
 }

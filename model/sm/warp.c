@@ -331,6 +331,7 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
     case UOP_UNTIL:
     case UOP_WORK:
     case UOP_PARK: warp->have = FALSE; return warp_issue_wait(warp, now_ps);
+    case UOP_TURN: break;
     case UOP_POLL:
         warp->have = FALSE;
         if (!warp_block_poll(warp, now_ps))

@@ -77,7 +77,7 @@ static gboolean warp_waits_for_memory(const PtxWarp *warp)
 
 /* ---- the loop */
 
-typedef enum { GO_ON, GO_PICK, GO_ACCESS, GO_FAULT } Go;
+typedef enum { GO_ON, GO_PICK, GO_ACCESS, GO_TURN, GO_FAULT } Go;
 
 /* What lanes that part and meet again take beside their instructions and the branch. Source: h100/memory.csv, branch:
  * divergent 16/16, 159.8 clk, of which 107.6 are both sides and 18 and 9 branches. */
@@ -125,6 +125,19 @@ static gboolean settled(PtxWarp *warp, const PtxIns *ins)
     return !warp->cta->grid->host->keeps_time || warp->costs.sum[COST_STALL] == 0;
 }
 
+/* Before an instruction that passes the load/store unit: need it not wait there, or has it waited? */
+static gboolean has_turned(PtxWarp *warp, const PtxIns *ins)
+{
+    const PtxGrid *grid = warp->cta->grid;
+    if (warp->turned < ins->turns && grid->host->lsu_is_busy) {
+        ptx_account(warp, ins);
+        if (grid->host->lsu_is_busy(grid->user, warp))
+            return FALSE;
+    }
+    warp->turned = 0;
+    return TRUE;
+}
+
 /* Runs the current path from its pc on. There are two of it, so that only warps that are traced pay for it. */
 static inline __attribute__((always_inline)) Go run_path(PtxWarp *warp, PtxPath *path, guint32 *budget,
                                                          const gboolean traced)
@@ -162,6 +175,8 @@ static inline __attribute__((always_inline)) Go run_path(PtxWarp *warp, PtxPath 
             *budget = 0;
             return GO_PICK;
         }
+        if (G_UNLIKELY(ins->turns) && (mask || ins->op == OP_BRA) && !has_turned(warp, ins))
+            return GO_TURN;
         if (traced)
             ptx_trace_begin(warp, ins, mask);
         ptx_account(warp, ins + 1);
@@ -217,6 +232,7 @@ PtxRun ptx_warp_run(PtxWarp *warp, guint32 budget, PtxAccess **access)
             *access = warp->handed;
             warp->handed = NULL;
             return PTX_RUN_ACCESS;
+        case GO_TURN: return PTX_RUN_TURN;
         case GO_FAULT: return PTX_RUN_FAULT;
         default: break;
         }

@@ -149,6 +149,8 @@ typedef struct {
     void (*launch_dependents)(void *host, PtxCta *cta);     /* NULL: ignored */
     gboolean (*grid_dependency)(void *host, PtxWarp *warp); /* griddepcontrol.wait: TRUE when met; NULL: always */
     guint32 (*sm)(void *host, PtxCta *cta, guint32 *count); /* %smid, %nsmid */
+    /* Whether an instruction that passes the SM's load/store unit would wait there now (PTX_RUN_TURN). NULL: none. */
+    gboolean (*lsu_is_busy)(void *host, PtxWarp *warp);
     /* A bit for each 128 B of a function's instructions (PtxCodeLines): those that the warp's SM has. NULL: all. */
     guint64 *(*fetched)(void *host, PtxWarp *warp, const PtxCode *code);
     /* A warp that is traced (PtxWarp.traced) executed an instruction then, or an answer came: a line of text. */
@@ -163,6 +165,7 @@ typedef enum {
     PTX_RUN_ACCESS, /* *access is for the host; call again for more */
     PTX_RUN_WAIT,   /* nothing to do before a completion or a wake */
     PTX_RUN_SLEEP,  /* before PtxWarp.wake_ps */
+    PTX_RUN_TURN,   /* before it has a turn of the load/store unit, which the host counts in PtxWarp.turned */
     PTX_RUN_SLICE,  /* the budget is used up */
     PTX_RUN_EXIT,   /* all lanes are done */
     PTX_RUN_FAULT   /* PtxGrid.fault says what; the grid is at its end */
@@ -291,6 +294,7 @@ struct PtxWarp {
     guint32 local_bytes;  /* of a lane */
     guint64 wake_ps;      /* of PTX_RUN_SLEEP */
     gboolean ended;
+    guint32 turned;            /* turns that the instruction at hand has had of the load/store unit */
     PtxCosts costs;            /* since the host last cleared them */
     guint32 shared_ways;       /* the same: bank conflicts beyond the first pass */
     gboolean matrix_waits;     /* the same: it waits for its matrix unit, but for so much of its newest work, */

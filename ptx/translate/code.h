@@ -96,6 +96,7 @@ struct PtxIns {
     guint8 guard_negated;
     guint8 is_join; /* some branch's paths meet here */
     guint8 settles; /* other warps know of it: it happens when its time has come */
+    guint8 turns;   /* so many of the SM's load/store unit go before it: turns.c */
     guint32 guard;  /* place, or PLACE_NONE */
     guint32 flags;
     guint32 dst, dst2; /* places */

@@ -77,6 +77,8 @@ typedef void (*PtxVisit)(void *user, guint32 *place, gboolean write);
 void ptx_ins_visit(PtxCode *code, PtxIns *ins, PtxVisit visit, void *user);
 /* Sets `uses`, is_join and settles of each instruction. */
 void ptx_code_list_uses(PtxCode *code);
+/* turns.c: sets `turns` of each instruction. */
+void ptx_turns_mark(PtxCode *code);
 void ptx_code_free(PtxCode *code);
 
 /* schedule.c: orders the instructions of each block as ptxas would. */

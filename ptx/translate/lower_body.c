@@ -129,6 +129,7 @@ static void finish(PtxLower *lower)
     ptx_flow_clear(&flow);
     ptx_code_list_uses(code);
     ptx_costs_make(code);
+    ptx_turns_mark(code);
     code->tag = code_tag(code);
 }
 
