@@ -1,8 +1,8 @@
 /* Which instructions wait for turns of their SM's load/store unit: those that bring something through it without
- * leaving the SM, from shared memory and other lanes (a turn) and from local memory (two, as loads of global memory: they also
- * wait for the stores that the SM has taken and not sent yet). Several that follow each other before any of their
- * results is used pass it together, and the first one waits for all. Registers that do not fit are loaded early in
- * their block (cost.c), and it waits for all of them once.
+ * leaving the SM, from shared memory and other lanes (a turn) and from local memory (two, as loads of global memory:
+ * they also wait for the stores that the SM has taken and not sent yet). Several that follow each other before any of
+ * their results is used pass it together, and the first one waits for all. Registers that do not fit are loaded early
+ * in their block (cost.c), and it waits for all of them once.
  * Left out: stores, which no warp waits for; generic addresses that turn out to be of shared memory.
  * Source: docs/measurements/lsu_queue.csv: shared and local memory and shuffles wait behind others' stores. */
 #include "ptx/translate/lower.h"
