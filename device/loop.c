@@ -1,8 +1,9 @@
 /* fo_loop: a program's loop as a LoopSpec (model/sm/loop.h) that all its warps run.
  *
  * The micro-operations are those that the same loop written out with fo_ld, fo_combine and fo_st would
- * queue, in the same order, so packets and time are the same; only the CTA's function and the warps'
- * queues are not in between. */
+ * queue, in the same order, so packets are the same; only the CTA's function and the warps' queues are not in between.
+ * So is time, but that accesses of one turn follow each other at once here, as a compiler unrolls them, while each
+ * access that is written out stands as a turn of its own (Uop.followed). */
 #include <string.h>
 
 #include "device/device.h"

@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
     guint32 warps, unroll, regs, steps;
-    guint32 last; /* memory instruction of a turn: its step */
+    guint32 last;                /* memory instruction of a turn: its step */
     SimTime answer_ps;           /* of a load, */
     guint32 late_ps[ISSUE_LATE]; /* and how much later one is that is late: each of these as often as the others */
     IssueStep step[LOOP_PARTS_MAX];

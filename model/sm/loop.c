@@ -8,7 +8,7 @@ struct Loop {
     guint64 at;     /* element of lane 0 in this iteration */
     guint32 unroll; /* of this iteration */
     guint32 part, k;
-    guint32 last; /* part that is a memory instruction */
+    guint32 last;      /* part that is a memory instruction */
     gboolean draining; /* waiting for the last loads */
     guint32 drain;
     void (*done)(Warp *warp, void *user, SimTime now_ps);

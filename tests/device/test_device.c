@@ -57,8 +57,9 @@ static void loop_program(FoCta *cta, const void *args)
         written_out(cta, &a->loop);
 }
 
-/* Proves that fo_loop makes the packets of the loop written out, and takes its time within 1 %: reads,
- * writes, copies, and sums in the switch stored to all. */
+/* Proves that fo_loop makes the packets of the loop written out, and takes its time within 1 % where a turn has one
+ * access or its accesses wait for others: reads, writes, copies, and sums in the switch stored to all. Where it has
+ * several, it takes less: those written out are sm.warp_issue_ps apart, 21.2 ns, and at most this is saved for each. */
 static void test_bulk_is_the_written_out_loop(void **state)
 {
     (void)state;
@@ -91,8 +92,10 @@ static void test_bulk_is_the_written_out_loop(void **state)
         if (packets[0] != packets[1])
             fail_msg("row %u: %" G_GUINT64_FORMAT " packets written out, %" G_GUINT64_FORMAT " in bulk", i, packets[0],
                      packets[1]);
-        gint64 off_ps = (gint64)took_ps[1] - (gint64)took_ps[0];
-        if (ABS(off_ps) * 100 > (gint64)took_ps[0])
+        guint accesses = (1u << 20) / 512 * (rows[i].sources + rows[i].destinations); /* of warps */
+        guint saved = (accesses - accesses / rows[i].unroll) / (rows[i].ctas * rows[i].threads / WARP_LANES);
+        gint64 off_ps = (gint64)took_ps[1] - (gint64)took_ps[0], bound_ps = (gint64)took_ps[0] / 100;
+        if (off_ps > bound_ps || off_ps < -bound_ps - saved * 21200)
             fail_msg("row %u: %" G_GUINT64_FORMAT " ps written out, %" G_GUINT64_FORMAT " in bulk", i, took_ps[0],
                      took_ps[1]);
     }

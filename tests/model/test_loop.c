@@ -112,7 +112,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_element),
-        cmocka_unit_test(test_gaps), cmocka_unit_test(test_unroll),
+        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_unroll),
         cmocka_unit_test(test_same_as_written_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
