@@ -537,6 +537,9 @@ EXTRA_DIST += \
 	tests/clients/twoshot.c \
 	tests/clients/ucc.c
 
+check_PROGRAMS += tests/api/test_cuda_captures
+tests_api_test_cuda_captures_SOURCES = tests/api/test_cuda_captures.c tests/api/cuda_test.h tests/test.h
+tests_api_test_cuda_captures_LDADD = $(CUDA_TEST_LDADD)
 check_PROGRAMS += tests/api/test_cuda_first_versions
 tests_api_test_cuda_first_versions_SOURCES = tests/api/test_cuda_first_versions.c tests/api/cuda_test.h tests/test.h
 tests_api_test_cuda_first_versions_LDADD = $(CUDA_TEST_LDADD)

@@ -201,8 +201,8 @@ struct Sm {
 void sm_init(struct Gpu *gpu);
 void sm_clear(struct Gpu *gpu);
 
-/* From a warp's memory instruction, which takes lsu_ps of the LSU, to the next one if no other instructions stand between
- * them: they follow each other as soon as the LSU has taken the registers, and issue_ps, two cycles, later.
+/* From a warp's memory instruction, which takes lsu_ps of the LSU, to the next one if no other instructions stand
+ * between them: they follow each other as soon as the LSU has taken the registers, and issue_ps, two cycles, later.
  * Source: h100/memory.csv, loads in flight of one warp (4 and 10 clk for 1 and 4 packets), st.global issue (5, 14);
  * docs/measurements/warp_loops.csv, stores_by_8 of one warp (18 and 19 clk for 4 packets). */
 static inline SimTime sm_gap_ps(SimTime issue_ps, gboolean stores, SimTime lsu_ps)

@@ -31,6 +31,21 @@ static void test_lsu_bound(void **state)
     issue_rates_free(plays);
 }
 
+/* Proves that stores of one turn follow each other as soon as the LSU has taken them, two cycles of 500 ps later, and
+ * turns a gap after the last one. */
+static void test_gaps(void **state)
+{
+    SmSpec spec;
+    IssueRates *plays = plays_of(&spec);
+    IssueLoop kind = {
+        .warps = 1, .unroll = 4, .steps = 1, .step[0] = {.kind = UOP_STORE, .reg = LOOP_NO_REG, .value_ps = 10000}};
+    (void)state;
+    spec.clock_ps = 500;
+    SimTime few_ps = issue_rate_ps(plays, &kind, 9000);
+    assert_int_equal(issue_rate_ps(plays, &kind, 10000) - few_ps, 3 * 11000 + GAP_PS);
+    issue_rates_free(plays);
+}
+
 /* Proves that one warp waits for what it loads, and loads a gap after its stores; that with few warps each goes its own
  * way, and with many the LSU takes them one after the other. */
 static void test_waits(void **state)
@@ -42,6 +57,7 @@ static void test_waits(void **state)
         .unroll = 1,
         .regs = 1,
         .steps = 2,
+        .last = 1,
         .answer_ps = 500000,
         .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000}, {.kind = UOP_STORE, .reg = 0, .value_ps = 10000}}};
     (void)state;
@@ -86,6 +102,7 @@ static void test_first_store_away(void **state)
                       .unroll = 4,
                       .regs = 1,
                       .steps = 3,
+                      .last = 2,
                       .answer_ps = 500000,
                       .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 1000},
                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
@@ -194,6 +211,7 @@ static SimTime lead_ps(const Fabric *fabric, FoCta *cta, guint32 unroll, guint64
 {
     LoopSpec spec = {.width = 16, .unroll = unroll, .n_regs = 1};
     IssueLoop kind = {.steps = 3,
+                      .last = 2,
                       .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000},
                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000, .away = TRUE}}};
@@ -257,6 +275,7 @@ static void test_many_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lsu_bound),
+                                       cmocka_unit_test(test_gaps),
                                        cmocka_unit_test(test_waits),
                                        cmocka_unit_test(test_work),
                                        cmocka_unit_test(test_first_store_away),

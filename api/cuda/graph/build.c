@@ -1,5 +1,5 @@
 /* Graphs, node by node. */
-#include "api/cuda/graph/graph.h"
+#include "api/cuda/graph/capture.h"
 
 #include <string.h>
 
@@ -19,6 +19,8 @@ CUresult cuGraphDestroy(CUgraph handle)
 
     if (!graph)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    if (capture_of_graph(&call, graph))
+        CUDA_RETURN(call, CUDA_ERROR_ILLEGAL_STATE);
     graph_free(&call, graph);
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
@@ -128,6 +130,8 @@ CUresult cuGraphDestroyNode(CUgraphNode handle)
 
     if (!node || node->graph->instance)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    if (capture_of_graph(&call, node->graph))
+        CUDA_RETURN(call, CUDA_ERROR_ILLEGAL_STATE);
     graph_node_free(&call, node);
     CUDA_RETURN(call, CUDA_SUCCESS);
 }

@@ -29,10 +29,58 @@ Captured *captured_add(Call *call, const Stream *stream, Capture *capture)
     return made;
 }
 
-gboolean captured_of(gpointer key, gpointer value, gpointer user)
+static gboolean captured_of(gpointer key, gpointer value, gpointer user)
 {
     (void)key;
     return ((Captured *)value)->capture == user;
+}
+
+Capture *capture_of_graph(Call *call, const Graph *graph)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    if (!call->cuda->captures)
+        return NULL;
+    g_hash_table_iter_init(&iter, call->cuda->captures);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        Capture *capture = ((Captured *)value)->capture;
+        if (capture->graph == graph || capture->original == graph)
+            return capture;
+    }
+    return NULL;
+}
+
+void capture_free(Call *call, Capture *capture)
+{
+    g_hash_table_foreach_remove(call->cuda->captures, captured_of, capture);
+    if (g_hash_table_size(call->cuda->captures) == 0)
+        g_clear_pointer(&call->cuda->captures, g_hash_table_unref);
+    if (capture->left)
+        g_ptr_array_unref(capture->left);
+    g_free(capture);
+}
+
+/* A capture goes with the stream that it began in. What another one has come to must still be joined: its number, and
+ * with that its handle, may be a new stream's soon.
+ * Source: tried on an H200: others of such a capture capture no more, and their work runs; UNJOINED otherwise. */
+static void capture_stream_gone(Call *call, guint32 stream)
+{
+    Captured *captured = captured_find(call, stream);
+    if (!captured)
+        return;
+    Capture *capture = captured->capture;
+    if (capture->origin == stream) {
+        Graph *made = capture->original || capture->own_graph ? capture->graph : NULL;
+        capture_free(call, capture);
+        if (made)
+            graph_free(call, made);
+        return;
+    }
+    if (!capture->left)
+        capture->left = g_ptr_array_new();
+    g_ptr_array_extend(capture->left, captured->behind, NULL, NULL);
+    g_hash_table_remove(call->cuda->captures, GUINT_TO_POINTER(stream));
 }
 
 static Capture *capture_by_id(Call *call, guint64 id)
@@ -82,6 +130,7 @@ static gboolean begin_node(Call *call, guint32 stream, CUgraphNodeType type, Gra
     }
     *result = graph_node_new(call, (*captured)->capture->graph, type, NULL, 0, node);
     (*node)->context = (*captured)->context;
+    (*node)->captured = TRUE;
     for (guint i = 0; i < (*captured)->behind->len; i++)
         g_ptr_array_add((*node)->before, (*captured)->behind->pdata[i]);
     g_ptr_array_set_size((*captured)->behind, 0);
@@ -312,4 +361,5 @@ const StreamRecorder capture_recorder = {
     .forbids = capture_forbids,
     .event_forbids = capture_event_forbids,
     .status = capture_status,
+    .stream_gone = capture_stream_gone,
 };

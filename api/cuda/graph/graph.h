@@ -18,6 +18,7 @@ typedef struct GraphNode {
     Graph *graph;
     CUgraphNodeType type;
     gboolean disabled;
+    gboolean captured; /* and what a stream of its capture has come to has not been changed by the program since */
     GPtrArray *before; /* GraphNode that it waits for */
     guint64 context;   /* handle of the context it runs in; 0: any */
     GArray *requests;  /* EngineRequest, one behind the other */

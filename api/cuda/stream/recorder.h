@@ -18,6 +18,7 @@ typedef struct StreamRecorder {
     gboolean (*forbids)(Call *call, guint32 stream, guint64 context, CUresult *result);
     gboolean (*event_forbids)(Call *call, const EventHandle *event, CUresult *result);
     CUstreamCaptureStatus (*status)(Call *call, guint32 stream);
+    void (*stream_gone)(Call *call, guint32 stream); /* it is being destroyed */
 } StreamRecorder;
 
 #endif

@@ -107,6 +107,7 @@ static void stream_free(Call *call, Stream *stream)
 {
     EngineRequest request = {.op = ENGINE_STREAM_FREE, .stream = stream->stream};
 
+    call->cuda->recorder->stream_gone(call, stream->stream);
     cuda_engine(call, &request, NULL);
     handle_unref(call->cuda->handles, stream->handle);
     g_free(stream->attributes);
