@@ -13,8 +13,8 @@
 #define LOADED_PROGRAM_LOADS 4064u /* of the program: the touches are that far apart */
 #define LOADED_FOOTPRINT (256ull << 20)
 #define LOADED_ITERATIONS 64u
-/* A 64-bit remainder before each load. Source: docs/measurements/remainder.csv, 512 threads; a load waits for it, and the
- * next remainder for the load: 110 and 140 ns one after the other. */
+/* A 64-bit remainder before each load. Source: docs/measurements/remainder.csv, 512 threads; a load waits for it, and
+ * the next remainder for the load: 110 and 140 ns one after the other. */
 #define LOADED_MODULO_PS 109700u
 
 typedef struct {

@@ -6,6 +6,7 @@ libfanout_core_la_SOURCES += \
 	device/device.h \
 	device/flow/cost.c \
 	device/flow/cost.h \
+	device/flow/cost_hbm.c \
 	device/flow/loop_flow.c \
 	device/flow/queue_share.c \
 	device/flow/queue_share.h \

@@ -1,8 +1,8 @@
 /* How fast the warps of one CTA go through a loop, alone on their SM.
  *
  * Each warp goes through the same steps again and again: memory instructions that the LSU takes one at a time, a gap at
- * the end of a turn, waits for what was loaded, other work. Where the LSU's time and the warps' waits are about as long,
- * warps meet at the LSU while it is idle at other times: neither of the two bounds is reached.
+ * the end of a turn, waits for what was loaded, other work. Where the LSU's time and the warps' waits are about as
+ * long, warps meet at the LSU while it is idle at other times: neither of the two bounds is reached.
  * Found by simulating it: warps and LSU as in sm.c and warp.c, answers that come after a time. Tens of microseconds,
  * of long loops a millisecond. */
 #ifndef MODEL_FLOW_ISSUE_RATE_H

@@ -135,8 +135,18 @@ static guint32 load_take(LoadReplay *replay, LoadQueue *queue)
 
 static guint64 load_flits_ps(const LoadReplay *replay, guint32 flits) { return flits * replay->flit_fs / 1000; }
 
-static void load_let_in(LoadReplay *replay, guint32 number, guint64 now_ps);
 static void load_let_out(LoadReplay *replay, guint32 number, guint64 now_ps);
+
+/* A port's queue is shorter: those that wait for it go on, each until its first request finds no room. */
+static void load_let_in(LoadReplay *replay, guint32 number, guint64 now_ps)
+{
+    LoadUp *up = &replay->up[number];
+    while (up->waiting && up->requests.count < replay->depth) {
+        guint32 out = up->waiting;
+        up->waiting = replay->out[out].next;
+        load_let_out(replay, out, now_ps);
+    }
+}
 
 /* The link's next decision, if it can be made. */
 static void load_wire(LoadReplay *replay, guint32 number, guint64 now_ps)
@@ -163,17 +173,6 @@ static void load_wire(LoadReplay *replay, guint32 number, guint64 now_ps)
         load_let_in(replay, number, now_ps);
     }
     load_wire(replay, number, now_ps); /* wakes it when it is free */
-}
-
-/* A port's queue is shorter: those that wait for it go on, each until its first request finds no room. */
-static void load_let_in(LoadReplay *replay, guint32 number, guint64 now_ps)
-{
-    LoadUp *up = &replay->up[number];
-    while (up->waiting && up->requests.count < replay->depth) {
-        guint32 out = up->waiting;
-        up->waiting = replay->out[out].next;
-        load_let_out(replay, out, now_ps);
-    }
 }
 
 static void load_let_out(LoadReplay *replay, guint32 number, guint64 now_ps)
@@ -220,24 +219,26 @@ static void load_issue(LoadReplay *replay, guint32 w, guint64 at_ps)
     LoadWarp *warp = &replay->warp[w];
     guint64 *lsu_ps = &replay->lsu_ps[w / kind->warps];
     guint32 own = kind->own * kind->unroll, loads = own + kind->peers * kind->unroll;
+    guint32 all = loads + kind->stores * kind->unroll;
     if (*lsu_ps > at_ps) {
         load_push(replay, *lsu_ps, LOAD_ISSUE, w);
         return;
     }
-    if (warp->step == loads + kind->stores * kind->unroll) {
+    if (warp->step == all) {
         warp->step = 0;
         warp->turn++;
     }
-    gboolean is_load = warp->step < loads;
-    guint64 issue_ps = LOAD_LINES * (is_load ? spec->load_ps : spec->local_store_ps);
+    const gboolean stores = warp->step >= loads;
+    const guint64 issue_ps = LOAD_LINES * (stores ? spec->local_store_ps : spec->load_ps);
     *lsu_ps = at_ps + issue_ps;
-    gboolean ends = warp->step + 1 == loads + kind->stores * kind->unroll;
-    warp->ready_ps = at_ps + (ends ? spec->warp_issue_ps : sm_gap_ps(2 * spec->clock_ps, !is_load, issue_ps));
-    if (warp->step >= own && warp->step < loads)
+    if (warp->step >= own && !stores)
         load_ask(replay, w, warp->step % kind->unroll, 1 + (warp->step - own) / kind->unroll, at_ps);
-    if (++warp->step == loads)
+    warp->step++;
+    warp->ready_ps = at_ps +
+                     (warp->step == all ? spec->warp_issue_ps : sm_gap_ps(2 * spec->clock_ps, stores, issue_ps));
+    if (warp->step == loads)
         warp->ready_ps += kind->meanwhile_ps;
-    else if (warp->step == loads + kind->stores * kind->unroll)
+    else if (warp->step == all)
         warp->ready_ps += kind->work_ps;
     if (warp->step != loads)
         load_push(replay, warp->ready_ps, LOAD_ISSUE, w);
@@ -285,16 +286,13 @@ static void load_step(LoadReplay *replay)
 /* Answers that the GPUs get in the time, over what their links could bring. */
 static guint32 load_run(LoadReplay *replay)
 {
-    guint64 begin_ps = 0, before = 0;
     for (guint32 w = 0; w < replay->gpus * replay->warps; w++)
         load_push(replay, hash_mix(w + 1) % replay->kind->trip_ps, LOAD_ISSUE, w);
-    while (replay->packets < LOAD_PACKETS) {
-        if (replay->packets >= LOAD_PACKETS_BEFORE && before == 0) {
-            before = replay->packets;
-            begin_ps = replay->now_ps;
-        }
+    while (replay->packets < LOAD_PACKETS_BEFORE)
         load_step(replay);
-    }
+    const guint64 begin_ps = replay->now_ps, before = replay->packets;
+    while (replay->packets < LOAD_PACKETS)
+        load_step(replay);
     guint64 links_ps = (replay->now_ps - begin_ps) * replay->gpus * replay->fabric->links;
     return (guint32)MIN((replay->packets - before) * replay->packet_ps * LOAD_ALL / links_ps, LOAD_ALL);
 }

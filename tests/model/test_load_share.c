@@ -37,8 +37,8 @@ static void test_one_warp(void **state)
 }
 
 /* Proves that few CTAs are not held up by links, that many cannot use all of them, since each warp waits for the
- * fullest queue, and that the fewer that are left of these at the end are no worse. What a CTA gets by itself is what it
- * gets among three others, within 2 %. */
+ * fullest queue, and that the fewer that are left of these at the end are no worse. What a CTA gets by itself is what
+ * it gets among three others, within 2 %. */
 static void test_more(void **state)
 {
     guint64 limit, same;

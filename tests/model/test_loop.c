@@ -50,8 +50,9 @@ static void test_every_element(void **state)
             run_copy(n[i], unroll, 64);
 }
 
-/* Proves that memory instructions of one turn follow each other as soon as the LSU has taken them, and turns a gap after
- * the last one: two turns of four stores of 4 packets, 2 ns each and 2 cycles of 505 ps a store, and 21.2 ns a turn. */
+/* Proves that memory instructions of one turn follow each other as soon as the LSU has taken them, and turns a gap
+ * after the last one: two turns of four stores of 4 packets, 2 ns each and 2 cycles of 505 ps a store, and
+ * 21.2 ns a turn. */
 static void test_gaps(void **state)
 {
     (void)state;

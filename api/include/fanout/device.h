@@ -166,8 +166,8 @@ FO_API void fo_poll_members(FoCta *cta, const FoAddress *address, unsigned n, un
 
 /* ---- loops: a whole grid-stride loop as one call, the same packets as if written out; accesses of one turn follow
  * each other as soon as the LSU has taken them, while each one that is written out is a turn of its own
- * (sm.warp_issue_ps). `thread` counts the active threads, which must be whole warps; if they are not all, `step` must be
- * given.
+ * (sm.warp_issue_ps). `thread` counts the active threads, which must be whole warps; if they are not all, `step` must
+ * be given.
  *
  *     for (i = first + thread; i < n; i += step)   // unrolled `unroll` times: all loads, then stores
  *         v = src[0][i] op src[1][i] op ...; dst[0][i] = v; dst[1][i] = v; ...
