@@ -118,10 +118,7 @@ static guint32 load_link(const LoadReplay *replay, guint32 w, guint32 k, guint32
 static void load_append(LoadReplay *replay, LoadQueue *queue, guint32 chunk)
 {
     replay->chunk[chunk].next = 0;
-    if (queue->count++)
-        replay->chunk[queue->tail].next = chunk;
-    else
-        queue->head = chunk;
+    *(queue->count++ ? &replay->chunk[queue->tail].next : &queue->head) = chunk;
     queue->tail = chunk;
 }
 
