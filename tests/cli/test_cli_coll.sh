@@ -213,7 +213,7 @@ status=0
 "$FANOUT" coll all_reduce -s teach-4gpu -a best -b 16K --fault gpu_silent=gpu1@1us >out 2>err || status=$?
 [ "$status" = 2 ] && grep -q 'sym_mc got stuck; who waits:' err || complain "none is left: exit $status: $(cat err)"
 # A fault that comes when all is over is said to change nothing; one that comes in time is not.
-says '^# link_down gpu0.link0@20ms comes at 20000.000 us, when all is over (29.604 us): it changes nothing here$' \
+says '^# link_down gpu0.link0@20ms comes at 20000.000 us, when all is over (29.607 us): it changes nothing here$' \
     coll all_reduce -s teach-4gpu -a ring -b 16K --fault link_down=gpu0.link0@20ms
 says '^# link_down gpu0.link0@30us-31us comes at 30.000 us, when 2 of the 3 rows have ended: it changes nothing there$' \
     coll all_reduce -s teach-4gpu -a ring -b 4K -e 64K -f 4 --fault link_down=gpu0.link0@30us-31us
