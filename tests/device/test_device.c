@@ -57,7 +57,8 @@ static void loop_program(FoCta *cta, const void *args)
         written_out(cta, &a->loop);
 }
 
-/* Proves that fo_loop makes the packets of the loop written out, and takes its time within 1 % where a turn has one
+/* Proves that fo_loop makes the packets of the loop written out (but for acknowledgements, which merge with those that
+ * are near in time: 1 % where times differ), and takes its time within 1 % where a turn has one
  * access or its accesses wait for others: reads, writes, copies, and sums in the switch stored to all. Where it has
  * several, it takes less: those written out are sm.warp_issue_ps apart, 21.2 ns, and at most this is saved for each. */
 static void test_bulk_is_the_written_out_loop(void **state)
@@ -89,7 +90,8 @@ static void test_bulk_is_the_written_out_loop(void **state)
             world_free(world);
         }
         assert_true(packets[0] > 8192 * 2);
-        if (packets[0] != packets[1])
+        guint64 more = MAX(packets[0], packets[1]) - MIN(packets[0], packets[1]);
+        if (more > (rows[i].unroll > 1 ? packets[0] / 100 : 0))
             fail_msg("row %u: %" G_GUINT64_FORMAT " packets written out, %" G_GUINT64_FORMAT " in bulk", i, packets[0],
                      packets[1]);
         guint accesses = (1u << 20) / 512 * (rows[i].sources + rows[i].destinations); /* of warps */
