@@ -83,6 +83,13 @@ static void capture_stream_gone(Call *call, guint32 stream)
     g_hash_table_remove(call->cuda->captures, GUINT_TO_POINTER(stream));
 }
 
+static void capture_graph_gone(Call *call, const Graph *graph)
+{
+    Capture *capture = capture_of_graph(call, graph);
+    if (capture)
+        capture_free(call, capture);
+}
+
 static Capture *capture_by_id(Call *call, guint64 id)
 {
     GHashTableIter iter;
@@ -362,4 +369,5 @@ const StreamRecorder capture_recorder = {
     .event_forbids = capture_event_forbids,
     .status = capture_status,
     .stream_gone = capture_stream_gone,
+    .graph_gone = capture_graph_gone,
 };

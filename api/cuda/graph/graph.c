@@ -1,5 +1,5 @@
 /* Graphs as objects: nodes, edges, copies. */
-#include "api/cuda/graph/capture.h"
+#include "api/cuda/graph/graph.h"
 
 Graph *graph_new(Call *call, gboolean instance)
 {
@@ -40,10 +40,7 @@ void graph_node_free(Call *call, GraphNode *node)
 
 void graph_free(Call *call, Graph *graph)
 {
-    Capture *capture = capture_of_graph(call, graph); /* as of a child graph, which goes with its parent */
-
-    if (capture)
-        capture_free(call, capture);
+    call->cuda->recorder->graph_gone(call, graph); /* as a child graph, which goes with its parent */
     while (graph->nodes->len > 0)
         graph_node_free(call, graph->nodes->pdata[graph->nodes->len - 1]);
     for (guint i = 0; i < graph->users->len; i++) {

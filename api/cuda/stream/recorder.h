@@ -8,6 +8,7 @@
 #include "api/cuda/context/ctx.h"
 
 struct Launch; /* api/cuda/module/module.h */
+struct Graph;  /* api/cuda/graph/graph.h */
 
 typedef struct StreamRecorder {
     gboolean (*request)(Call *call, const EngineRequest *request, CUresult *result); /* work, but for kernels of PTX */
@@ -19,6 +20,7 @@ typedef struct StreamRecorder {
     gboolean (*event_forbids)(Call *call, const EventHandle *event, CUresult *result);
     CUstreamCaptureStatus (*status)(Call *call, guint32 stream);
     void (*stream_gone)(Call *call, guint32 stream); /* it is being destroyed */
+    void (*graph_gone)(Call *call, const struct Graph *graph);
 } StreamRecorder;
 
 #endif
