@@ -66,9 +66,11 @@ SimTime launch_time_code_ps(const FabricSpec *spec, guint64 lines)
     return lines * spec->sm.code_ps / 8; /* which is of 1 KiB */
 }
 
-SimTime launch_time_behind_ps(const FabricSpec *spec, gboolean programmatic, SimTime when_ps)
+SimTime launch_time_behind_ps(const FabricSpec *spec, gboolean programmatic, guint32 events, SimTime when_ps)
 {
-    return when_ps + (programmatic ? spec->sm.dependent_ps : spec->sm.queued_ps);
+    const SmSpec *sm = &spec->sm;
+    return when_ps + (programmatic ? sm->dependent_ps : sm->queued_ps) +
+           (events ? sm->graph_break_ps + events * sm->graph_event_ps : 0);
 }
 
 SimTime launch_time_next_ps(const FabricSpec *spec, SimTime when_ps) { return when_ps + spec->sm.next_ps; }

@@ -48,8 +48,8 @@ SimTime launch_time_cta_ps(const FabricSpec *spec, guint32 warps);
 /* Fetches of that many lines of 128 B of code that its SM does not have. */
 SimTime launch_time_code_ps(const FabricSpec *spec, guint64 lines);
 /* The start of a kernel that is queued behind another one: when that one's last store is performed, or with
- * programmatic launch when it let its dependents start. */
-SimTime launch_time_behind_ps(const FabricSpec *spec, gboolean programmatic, SimTime when_ps);
+ * programmatic launch when it let its dependents start; in a graph, with so many event records between the two. */
+SimTime launch_time_behind_ps(const FabricSpec *spec, gboolean programmatic, guint32 events, SimTime when_ps);
 /* The same of one rank's next call of a collective: from the last instruction of the call before it. */
 SimTime launch_time_next_ps(const FabricSpec *spec, SimTime when_ps);
 

@@ -28,9 +28,9 @@ static gboolean may_start(Work *work)
     if (!work->primary)
         return TRUE;
     if (work->programmatic && work->primary->triggered)
-        work->ready_ps = launch_time_behind_ps(spec, TRUE, work->primary->triggered_ps);
+        work->ready_ps = launch_time_behind_ps(spec, TRUE, 0, work->primary->triggered_ps);
     else if (performed(work->primary, &when_ps))
-        work->ready_ps = launch_time_behind_ps(spec, work->programmatic, when_ps);
+        work->ready_ps = launch_time_behind_ps(spec, work->programmatic, work->events, when_ps);
     else
         return FALSE;
     return TRUE;
@@ -56,7 +56,7 @@ static void look_behind(Work *work)
         if (all && next->launch && next->ptx.depends && !next->released) {
             next->released = TRUE;
             kernel_release(next->launch,
-                           MAX(now_ps, launch_time_behind_ps(&work->engine->fabric->spec, TRUE, when_ps)));
+                           MAX(now_ps, launch_time_behind_ps(&work->engine->fabric->spec, TRUE, 0, when_ps)));
         }
         if (all)
             look_behind(next);
@@ -65,14 +65,18 @@ static void look_behind(Work *work)
 
 gboolean engine_depend(Work *work, Work *before)
 {
-    if (work->request.op == ENGINE_RECORD && before && !before->done)
+    if (work->request.op == ENGINE_RECORD && before && !before->done) {
+        work->events = (before->request.op == ENGINE_RECORD ? before->events : 0) +
+                       (work->request.access == ENGINE_RECORD_IN_GRAPH);
         work->behind = before->request.op == ENGINE_LAUNCH_PTX ? engine_work_ref(before)
                        : before->behind                        ? engine_work_ref(before->behind)
                                                                : NULL;
+    }
     if (work->request.op != ENGINE_LAUNCH_PTX || !before || before->done)
         return FALSE;
     if (before->behind) {
         work->programmatic &= before->request.access == ENGINE_RECORD_OF_GRAPH;
+        work->events = before->events;
         before = before->behind;
     }
     if (before->request.op != ENGINE_LAUNCH_PTX || before->done || before->request.gpu != work->request.gpu)

@@ -111,8 +111,10 @@ typedef enum {
     ENGINE_OBJECT_KINDS
 } EngineObjectKind;
 
-/* ENGINE_RECORD, access: the event is a graph's own, and kernels around it are as if it were not there. */
+/* ENGINE_RECORD, access: the event is a graph's own, and kernels around it are as if it were not there; or it is a node
+ * of a graph, and the kernel behind it starts later. */
 #define ENGINE_RECORD_OF_GRAPH 1u
+#define ENGINE_RECORD_IN_GRAPH 2u
 
 /* What processes that have the same event share, all zero at first. Each word is read and written atomically, and any
  * value in it does no more harm than a wait that ends too early or late. */

@@ -86,6 +86,7 @@ struct Work {
     Work *primary;        /* the kernel before it in its stream, which it may start before the end of; a reference until
                            * that one is done, and so long it is not done itself */
     Work *behind;         /* a record: the kernel right before it; a reference until it is done */
+    guint32 events; /* records of a graph's event nodes right before it and right after that kernel, its own too */
     GPtrArray *dependents;              /* kernels whose primary it is; each a reference */
     gboolean programmatic, waits_early; /* it may start at its primary's trigger; it waits for its primary's moment */
     gboolean triggered, performed, released, held; /* held: it has ended, and waits for its primary's end */

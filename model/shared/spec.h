@@ -177,7 +177,9 @@ typedef struct {
     guint64 launch_ps;           /* kernel launch to first instruction */
     guint64 exit_ps;             /* last instruction to end of the kernel */
     guint64 exit_drain_ps;       /* last store performed to end of the kernel, if that is later */
-    guint64 queued_ps;           /* kernels of PTX: last store performed to the start of the next one of the stream */
+    guint64 queued_ps;           /* kernels of PTX: last store performed to the start of the next one of the stream, */
+    guint64 graph_break_ps;      /* more in a graph where event records stand between the two, */
+    guint64 graph_event_ps;      /* and more for each of these */
     guint64 dependent_ps;        /* the same with programmatic launch: from the trigger to its start, and from the last
                               * store to the end of its griddepcontrol.wait */
     guint64 next_ps;             /* last instruction to the first of the next kernel on its stream */

@@ -20,6 +20,8 @@ static const char *const sets[] = {
     "sm.exit_ps=200",
     "sm.exit_drain_ps=30",
     "sm.queued_ps=40",
+    "sm.graph_break_ps=100",
+    "sm.graph_event_ps=3",
     "sm.dependent_ps=7",
     "sm.next_ps=500",
     "sm.cta_ps=60",
@@ -103,8 +105,9 @@ static void test_on_device(void **state)
     assert_int_equal(launch_time_first_ps(spec, 5000, 5100, 6001), 0);   /* all of it has passed */
     assert_int_equal(launch_time_end_ps(spec, 10000, 10100), 10200);     /* stores are there before the end is */
     assert_int_equal(launch_time_end_ps(spec, 10000, 10171), 10201);     /* they are what takes longest */
-    assert_int_equal(launch_time_behind_ps(spec, FALSE, 10000), 10040);
-    assert_int_equal(launch_time_behind_ps(spec, TRUE, 10000), 10007);
+    assert_int_equal(launch_time_behind_ps(spec, FALSE, 0, 10000), 10040);
+    assert_int_equal(launch_time_behind_ps(spec, TRUE, 0, 10000), 10007);
+    assert_int_equal(launch_time_behind_ps(spec, FALSE, 2, 10000), 10040 + 100 + 2 * 3);
     assert_int_equal(launch_time_next_ps(spec, 10000), 10500);
     assert_int_equal(launch_time_cta_ps(spec, 4), 60 + 4 * 5);
     assert_int_equal(launch_time_code_ps(spec, 3), 300); /* 384 B, of which 1 KiB takes 800 */

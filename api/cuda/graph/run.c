@@ -57,6 +57,19 @@ static guint choose_lane(Call *call, Graph *graph, const Stream *into, GPtrArray
     return lane_new(call, graph, tails, context);
 }
 
+static CUresult run_event(Call *call, CUgraphNodeType type, const Stream *stream, EventHandle *event)
+{
+    gboolean records = type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    EngineRequest request = {.op = records ? ENGINE_RECORD : ENGINE_WAIT_EVENT,
+                             .stream = stream->stream,
+                             .event = event->event,
+                             .access = records ? ENGINE_RECORD_IN_GRAPH : 0};
+    CUresult result = engine_submit(call, &request);
+
+    event->recorded |= records && result == CUDA_SUCCESS;
+    return result;
+}
+
 static CUresult run_node(Call *call, GraphNode *node, const Stream *stream)
 {
     EventHandle *event;
@@ -78,10 +91,7 @@ static CUresult run_node(Call *call, GraphNode *node, const Stream *stream)
         event = event_get(call, node->event);
         if (!event)
             return CUDA_ERROR_INVALID_HANDLE;
-        result = submit_event(call, node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ? ENGINE_RECORD : ENGINE_WAIT_EVENT,
-                              stream->stream, event->event);
-        event->recorded |= node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD && result == CUDA_SUCCESS;
-        return result;
+        return run_event(call, node->type, stream, event);
     default:
         for (guint i = 0; i < node->requests->len && result == CUDA_SUCCESS; i++) {
             EngineRequest request = g_array_index(node->requests, EngineRequest, i);
