@@ -1,6 +1,6 @@
-// What the stream of loaded_latency does beside its loads: a remainder of 64 bits before each, by 512 threads of an SM.
-// Prints ns a turn of the loop with the remainder and without it, and with a load from the L2 of the own GPU after each,
-// whose time stands beside it. nvcc -O3 -arch=sm_90 remainder.cu && ./a.out
+// What the stream of loaded_latency does beside its loads: a remainder of 64 bits before each, by 512 threads of an
+// SM. Prints ns a turn of the loop with the remainder and without it, and with a load from the L2 of the own GPU after
+// each, whose time stands beside it. nvcc -O3 -arch=sm_90 remainder.cu && ./a.out
 #include <algorithm>
 #include <cstdio>
 #include <vector>

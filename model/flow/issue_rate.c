@@ -130,8 +130,7 @@ static SimTime issue_memory(IssueReplay *replay, IssueWarp *warp)
             issue_next(replay, warp, 1);
         return 0;
     }
-    gboolean loads = step->kind == UOP_LOAD || step->kind == UOP_MC_LOAD;
-    if (loads)
+    if (step->kind == UOP_LOAD || step->kind == UOP_MC_LOAD)
         warp->there_ps[step->reg * replay->kind->unroll + warp->k] = replay->now_ps + replay->kind->answer_ps +
                                                                      (step->late ? issue_late_ps(replay) : 0);
     if (step->away && replay->away_ps == 0)

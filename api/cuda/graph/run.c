@@ -9,12 +9,18 @@ static guint32 event_new(Call *call)
     return cuda_engine(call, &request, &reply) ? (guint32)reply.value : 0;
 }
 
-static CUresult submit_event(Call *call, EngineOp op, guint32 stream, guint32 event)
+/* access: of records, ENGINE_RECORD_OF_GRAPH or ENGINE_RECORD_IN_GRAPH. */
+static CUresult submit(Call *call, EngineOp op, guint32 stream, guint32 event, guint32 access)
 {
-    EngineRequest request = {
-        .op = op, .stream = stream, .event = event, .access = op == ENGINE_RECORD ? ENGINE_RECORD_OF_GRAPH : 0};
+    EngineRequest request = {.op = op, .stream = stream, .event = event, .access = op == ENGINE_RECORD ? access : 0};
 
     return engine_submit(call, &request);
+}
+
+/* Of an event that is the graph's own. */
+static CUresult submit_event(Call *call, EngineOp op, guint32 stream, guint32 event)
+{
+    return submit(call, op, stream, event, ENGINE_RECORD_OF_GRAPH);
 }
 
 /* The stream of a lane; lane 0 is the one that the graph was launched into. */
@@ -60,11 +66,8 @@ static guint choose_lane(Call *call, Graph *graph, const Stream *into, GPtrArray
 static CUresult run_event(Call *call, CUgraphNodeType type, const Stream *stream, EventHandle *event)
 {
     gboolean records = type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-    EngineRequest request = {.op = records ? ENGINE_RECORD : ENGINE_WAIT_EVENT,
-                             .stream = stream->stream,
-                             .event = event->event,
-                             .access = records ? ENGINE_RECORD_IN_GRAPH : 0};
-    CUresult result = engine_submit(call, &request);
+    EngineOp op = records ? ENGINE_RECORD : ENGINE_WAIT_EVENT;
+    CUresult result = submit(call, op, stream->stream, event->event, ENGINE_RECORD_IN_GRAPH);
 
     event->recorded |= records && result == CUDA_SUCCESS;
     return result;
